@@ -1,0 +1,3 @@
+"""Headrace: Flink-style streaming jobs on Apache Spark."""
+
+__version__ = "0.1.0"

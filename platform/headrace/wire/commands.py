@@ -1,0 +1,41 @@
+"""What the control plane asks of a running driver: one file per command in the run directory.
+
+The driver picks commands up between micro-batches, in order of their names, and answers each
+with a `CommandDone` event of the same `command_id`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from headrace.wire import rundir
+
+Verb = Literal["cancel", "suspend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`cancel` ends the job; `suspend` ends the attempt at a batch's end, to be continued."""
+
+    command_id: str
+    verb: Verb
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def send(run_dir: Path, command: Command) -> None:
+    """Put a command down; a second send of the same id replaces the first."""
+    name = f"{int(time.time() * 1000):015d}-{command.command_id}.json"
+    for old in (run_dir / rundir.COMMANDS).glob(f"*-{command.command_id}.json"):
+        name = old.name
+    rundir.write_atomically(run_dir / rundir.COMMANDS / name, json.dumps(asdict(command)).encode())
+
+
+def pending(run_dir: Path) -> Iterator[tuple[Path, Command]]:
+    """Commands not carried out yet, oldest first, each with the file to remove when done."""
+    for path in sorted((run_dir / rundir.COMMANDS).glob("*.json")):
+        yield path, Command(**json.loads(path.read_text()))

@@ -1,0 +1,94 @@
+"""The driver's numbered journal: JSON lines, appended by one driver, read by its TaskManager.
+
+Each line is `{"n": 1, "at": <ms>, "kind": ..., ...}` with n growing by one. A reader keeps the
+position behind the last line it recorded and goes on from there, so each event is recorded
+exactly once whoever was down meanwhile. A last line without its newline is not read yet: the
+driver may have died, or be, in the middle of writing it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from headrace.wire import events, rundir
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: its number, its time (ms since 1970), its event, and the position behind it."""
+
+    number: int
+    at: int
+    event: events.Event
+    position: int
+
+
+class JournalWriter:
+    """Appends events; safe to call from several threads of the driver."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._path = run_dir / rundir.JOURNAL
+        self._lock = threading.Lock()
+        self._number = self._cut_torn_line()
+        self._file = self._path.open("ab")
+
+    def _cut_torn_line(self) -> int:
+        """Drop a half-written last line; the number of the last whole one."""
+        if not self._path.exists():
+            return 0
+        data = self._path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) < len(data):
+            os.truncate(self._path, len(whole))
+        lines = whole.splitlines()
+        return int(json.loads(lines[-1])["n"]) if lines else 0
+
+    def append(self, event: events.Event, *, durable: bool = True) -> int:
+        """Write one event; on disk when it returns if `durable`. Its number."""
+        with self._lock:
+            self._number += 1
+            line = {"n": self._number, "at": int(time.time() * 1000), **event.to_json()}
+            self._file.write(json.dumps(line, default=str).encode() + b"\n")
+            self._file.flush()
+            if durable:
+                os.fsync(self._file.fileno())
+            return self._number
+
+    def close(self) -> None:
+        with self._lock:
+            self._file.close()
+
+
+def read(run_dir: Path, position: int = 0, limit: int = 1000) -> Iterator[Entry]:
+    """Up to `limit` whole entries from byte `position` on; none when there is no journal yet.
+
+    A damaged line raises ValueError that names file and position."""
+    path = run_dir / rundir.JOURNAL
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        file.seek(position)
+        for _ in range(limit):
+            line = file.readline()
+            if not line.endswith(b"\n"):
+                return
+            position += len(line)
+            yield _entry(line, position, path)
+
+
+def _entry(line: bytes, position: int, path: Path) -> Entry:
+    try:
+        values: dict[str, Any] = json.loads(line)
+        return Entry(values["n"], values["at"], events.from_json(values), position)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"damaged line in {path} before byte {position}: {error}; "
+            "events behind it are not recorded"
+        ) from error
