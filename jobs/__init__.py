@@ -1,0 +1,1 @@
+"""What is known about jobs: their tables, the only code that writes them, REST and admin."""

@@ -1,0 +1,175 @@
+"""Settings of the Django project, all of them movable by environment variable."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from pathlib import Path
+
+import environ
+
+from config import logs, secret_key
+
+env = environ.Env()
+
+CLONE = Path(__file__).resolve().parents[2]
+
+# --- where state lives -------------------------------------------------------------------------
+HEADRACE_HOME = Path(env.str("HEADRACE_HOME", default=str(CLONE / ".headrace"))).resolve()
+HEADRACE_RUNS = HEADRACE_HOME / "runs"
+HEADRACE_CHECKPOINTS = HEADRACE_HOME / "checkpoints"
+HEADRACE_ARTIFACTS = HEADRACE_HOME / "artifacts"
+HEADRACE_JARS = HEADRACE_HOME / "jars"
+HEADRACE_LOGS = HEADRACE_HOME / "logs"
+
+# --- addresses ---------------------------------------------------------------------------------
+HEADRACE_WEB_HOST = env.str("HEADRACE_WEB_HOST", default="127.0.0.1")
+HEADRACE_WEB_PORT = env.int("HEADRACE_WEB_PORT", default=8081)
+HEADRACE_KAFKA_PORT = env.int("HEADRACE_KAFKA_PORT", default=9092)
+HEADRACE_REDIS_PORT = env.int("HEADRACE_REDIS_PORT", default=6379)
+#: Set in the environment = a server that runs elsewhere, instead of the embedded one.
+HEADRACE_EMBEDS_KAFKA = not env.str("KAFKA_BOOTSTRAP_SERVERS", default="")
+HEADRACE_EMBEDS_REDIS = not env.str("REDIS_URL", default="")
+KAFKA_BOOTSTRAP_SERVERS = (
+    env.str("KAFKA_BOOTSTRAP_SERVERS", default="") or f"127.0.0.1:{HEADRACE_KAFKA_PORT}"
+)
+REDIS_URL = env.str("REDIS_URL", default="") or f"redis://127.0.0.1:{HEADRACE_REDIS_PORT}/0"
+#: Empty: each job runs as local[its slots] under its TaskManager.
+SPARK_MASTER = env.str("SPARK_MASTER", default="")
+
+# --- TaskManagers and drivers ------------------------------------------------------------------
+HEADRACE_SLOTS = env.int("HEADRACE_SLOTS", default=2)
+HEADRACE_TASKMANAGER_MEMORY_MIB = env.int("HEADRACE_TASKMANAGER_MEMORY_MIB", default=2048)
+#: A TaskManager not heard of for this long counts as lost (seconds).
+HEADRACE_HEARTBEAT_TIMEOUT = env.float("HEADRACE_HEARTBEAT_TIMEOUT", default=15.0)
+#: A driver whose heartbeat stands still for this long counts as hung (seconds).
+HEADRACE_DRIVER_TIMEOUT = env.float("HEADRACE_DRIVER_TIMEOUT", default=30.0)
+#: A driver asked to end has this long before it is killed (seconds).
+HEADRACE_STOP_TIMEOUT = env.float("HEADRACE_STOP_TIMEOUT", default=30.0)
+#: What starts a driver; the run directory is appended.
+HEADRACE_DRIVER_COMMAND = env.list(
+    "HEADRACE_DRIVER_COMMAND", default=[sys.executable, "-m", "headrace.runtime.driver"]
+)
+#: Checkpoint rows kept per job.
+HEADRACE_CHECKPOINT_ROWS = env.int("HEADRACE_CHECKPOINT_ROWS", default=5000)
+
+# --- Django ------------------------------------------------------------------------------------
+DEBUG = env.bool("HEADRACE_DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or secret_key.load_or_create(HEADRACE_HOME)
+ALLOWED_HOSTS = env.list(
+    "HEADRACE_ALLOWED_HOSTS",
+    default=["localhost", "127.0.0.1", "[::1]", HEADRACE_WEB_HOST, socket.gethostname()],
+)
+CSRF_TRUSTED_ORIGINS = env.list("HEADRACE_TRUSTED_ORIGINS", default=[])
+SESSION_COOKIE_NAME = "headrace_session"
+CSRF_COOKIE_NAME = "headrace_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("HEADRACE_HTTPS", default=False)
+SESSION_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
+
+INSTALLED_APPS = [
+    "dashboard",
+    "workers",
+    "jobs",
+    "servestatic",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# --- database: SQLite in WAL mode, or any server by DATABASE_URL --------------------------------
+if env.str("DATABASE_URL", default=""):
+    DATABASES = {"default": {**env.db("DATABASE_URL"), "CONN_HEALTH_CHECKS": True}}
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": HEADRACE_HOME / "db.sqlite3",
+            "OPTIONS": {
+                # Several processes write: take the write lock at BEGIN and wait for it, instead
+                # of failing in the middle of a transaction with "database is locked".
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+        }
+    }
+DATABASES["default"]["CONN_MAX_AGE"] = env.int("HEADRACE_DATABASE_MAX_AGE", default=60)
+
+# --- static files: served by the web process itself ---------------------------------------------
+STATIC_URL = "/static/"
+SERVESTATIC_USE_FINDERS = True
+SERVESTATIC_AUTOREFRESH = DEBUG
+
+# --- REST ---------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.SessionAuthentication",
+        "rest_framework.authentication.TokenAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "jobs.api.pages.Pages",
+    "PAGE_SIZE": 100,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Headrace",
+    "DESCRIPTION": "Flink-style streaming jobs on Apache Spark: submit, watch and steer them.",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+}
+
+# --- logs ---------------------------------------------------------------------------------------
+logs.configure()
+LOGGING = logs.dict_config(
+    level=env.str("HEADRACE_LOG_LEVEL", default="INFO"),
+    style=env.str("HEADRACE_LOG_STYLE", default="text"),
+)

@@ -1,0 +1,15 @@
+"""Every address of the web process."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth import views as auth
+from django.urls import include, path
+
+urlpatterns = [
+    path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", auth.LogoutView.as_view(), name="logout"),
+    path("admin/", admin.site.urls),
+    path("api/", include("jobs.api.urls")),
+    path("", include("dashboard.urls")),
+]

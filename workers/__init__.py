@@ -1,0 +1,1 @@
+"""What runs jobs: JobManager, TaskManagers, the launcher of drivers."""
