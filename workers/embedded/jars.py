@@ -20,7 +20,7 @@ from typing import Literal
 
 from jgo.config import GlobalSettings
 from jgo.constants import MAVEN_CENTRAL_URL
-from jgo.env._lockfile import LockedDependency, LockFile
+from jgo.env import LockedDependency, LockFile
 from jgo.maven import Dependency, MavenContext
 from jgo.parse import Coordinate
 

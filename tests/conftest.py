@@ -1,0 +1,129 @@
+"""Real servers for the tests that need them, each started once per run, and a leak check."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from tests import isolation
+from workers.embedded import ports
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LEAK_GRACE_SECONDS = 5.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_process_left() -> Iterator[None]:
+    """Fails the run when a process that a test started, or its child, is still there."""
+    yield
+    _, alive = psutil.wait_procs(_started_by_this_run(), timeout=LEAK_GRACE_SECONDS)
+    left = [f"{process.pid} {' '.join(process.cmdline())[:200]}" for process in alive]
+    for process in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    assert not left, "processes left running by the tests:\n" + "\n".join(left)
+
+
+def _started_by_this_run() -> list[psutil.Process]:
+    return [process for process in psutil.process_iter() if _is_of_this_run(process)]
+
+
+def _is_of_this_run(process: psutil.Process) -> bool:
+    try:
+        mark = process.environ().get(isolation.RUN_VARIABLE)
+        return mark == isolation.RUN and process.pid not in _own_line()
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False
+
+
+def _own_line() -> set[int]:
+    own = psutil.Process()
+    return {own.pid, *(parent.pid for parent in own.parents())}
+
+
+@pytest.fixture(scope="session")
+def jar_folder() -> Path:
+    """Where verified jars are, or are put."""
+    return isolation.JARS
+
+
+@pytest.fixture(scope="session")
+def jars(jar_folder: Path) -> list[Path]:
+    """Spark's Kafka connector, for `spark.jars` or a job's spec."""
+    from workers.embedded import jars as embedded_jars
+
+    return embedded_jars.resolve("spark", jar_folder)
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory, jar_folder: Path) -> Iterator[str]:
+    """Bootstrap servers of a real broker. It is shared: use topic names of your own."""
+    from workers.embedded import kafka as embedded_kafka
+
+    port = ports.free()
+    broker = embedded_kafka.start(tmp_path_factory.mktemp("kafka"), port, jar_folder)
+    yield embedded_kafka.bootstrap_servers(port)
+    embedded_kafka.stop(broker)
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Redis. It is shared: use keys and queues of your own."""
+    from workers.embedded import redis as embedded_redis
+
+    port = ports.free()
+    server = embedded_redis.start(tmp_path_factory.mktemp("redis"), port)
+    yield embedded_redis.url(port)
+    embedded_redis.stop(server)
+
+
+@pytest.fixture(scope="session")
+def spark(jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One Spark for all tests that need one: two cores, RocksDB state, the Kafka connector."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": "-Xss8m",
+        "spark.jars": ",".join(map(str, jars)),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.streaming.stateStore.providerClass": (
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        ),
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    }
+    builder = SparkSession.builder.master("local[2]").appName("headrace-tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+    _end_java()
+
+
+def _end_java() -> None:
+    """The JVM outlives `stop()`; it ends when its standard input closes."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        gateway.shutdown()
+        gateway.proc.stdin.close()
+        gateway.proc.wait(timeout=30)
+        SparkContext._gateway = SparkContext._jvm = None
