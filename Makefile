@@ -1,0 +1,45 @@
+# Everything a newcomer needs is `make up`; everything a contributor needs is `make test`.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := platform jobs workers dashboard
+
+.DEFAULT_GOAL := help
+.PHONY: help up test check format lock clean
+
+help:  ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+up:  ## start everything on this machine and run the example job; Ctrl-C stops it
+	@$(PYTHON) bin/bootstrap.py up
+	@$(BIN)/python manage.py up
+
+test: check  ## check, then all tests
+	@$(BIN)/pytest
+
+check: .dev  ## format, lint, types, import rules, Django's checks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(SOURCES)
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py check
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+format: .dev  ## bring the code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: .dev
+.dev:
+	@$(PYTHON) bin/bootstrap.py dev
+
+lock: .dev  ## resolve the locked packages and jars afresh
+	$(BIN)/uv pip compile pyproject.toml --extra platform --universal --generate-hashes \
+		--no-annotate --no-header --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --all-extras --constraint requirements.lock --universal \
+		--generate-hashes --no-annotate --no-header --quiet --output-file requirements-dev.lock
+	$(BIN)/python -m workers.embedded.jars
+
+clean:  ## remove the environment and caches; what runs and its state (.headrace) stay
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
