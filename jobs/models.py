@@ -89,6 +89,9 @@ class Job(models.Model):
     #: The graph, and milliseconds between checkpoints, as the driver reported them.
     plan = models.JSONField(default=dict, blank=True)
     checkpoint_interval = models.PositiveIntegerField(default=0)
+    #: {topic: {partition: records not read yet}} as last reported, and when that was.
+    lag = models.JSONField(default=dict, blank=True)
+    progressed_at = models.DateTimeField(null=True, blank=True)
 
     #: Restarts allowed in a row, milliseconds before each, restarts in all, restarts since the
     #: last start by hand (what the restart strategy counts), and when the next one is due.
@@ -97,6 +100,8 @@ class Job(models.Model):
     restarts = models.PositiveIntegerField(default=0)
     restarts_in_a_row = models.PositiveIntegerField(default=0)
     restart_at = models.DateTimeField(null=True, blank=True)
+    #: Number of the attempt under way, until the JobManager has acted on its end.
+    current_attempt = models.PositiveIntegerField(null=True, blank=True)
     #: Number of the attempt that is to be ended and followed by another, asked for by hand.
     restart_of = models.PositiveIntegerField(null=True, blank=True)
 

@@ -33,7 +33,7 @@ class State(enum.StrEnum):
     colour: str
     ends: Ends
 
-    def __new__(cls, name: str, label: str, colour: str, ends: Ends = Ends.NOT) -> Self:
+    def __new__(cls, name: str, label: str = "", colour: str = "", ends: Ends = Ends.NOT) -> Self:
         member = str.__new__(cls, name)
         member._value_ = name
         member.label, member.colour, member.ends = label, colour, ends

@@ -33,9 +33,13 @@ def configure() -> None:
 
 def dict_config(level: str, style: str) -> dict[str, Any]:
     """Django's LOGGING. `style` is "text" or "json"."""
-    renderer: Any = structlog.dev.ConsoleRenderer(colors=False)
+    renderers: list[Any] = [
+        structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        )
+    ]
     if style == "json":
-        renderer = structlog.processors.JSONRenderer()
+        renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -45,8 +49,7 @@ def dict_config(level: str, style: str) -> dict[str, Any]:
                 "foreign_pre_chain": SHARED_PROCESSORS,
                 "processors": [
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                    structlog.processors.format_exc_info,
-                    renderer,
+                    *renderers,
                 ],
             }
         },

@@ -50,6 +50,8 @@ HEADRACE_STOP_TIMEOUT = env.float("HEADRACE_STOP_TIMEOUT", default=30.0)
 HEADRACE_DRIVER_COMMAND = env.list(
     "HEADRACE_DRIVER_COMMAND", default=[sys.executable, "-m", "headrace.runtime.driver"]
 )
+#: Jar files for Spark's class path; None = the locked Kafka connector, in HEADRACE_JARS.
+HEADRACE_SPARK_JARS = env.list("HEADRACE_SPARK_JARS", default=None)
 #: Checkpoint rows kept per job.
 HEADRACE_CHECKPOINT_ROWS = env.int("HEADRACE_CHECKPOINT_ROWS", default=5000)
 
@@ -149,11 +151,13 @@ SERVESTATIC_AUTOREFRESH = DEBUG
 # --- REST ---------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.SessionAuthentication",
+        # First, because it decides that "not logged in" is answered by 401.
         "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "jobs.api.errors.answer",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "jobs.api.pages.Pages",
     "PAGE_SIZE": 100,

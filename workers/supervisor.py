@@ -1,0 +1,239 @@
+"""What a TaskManager does all the time: beat, launch, watch, record, end.
+
+Everything it needs is in the tables and in the run directories, so it can be killed at any time;
+its next incarnation goes on where it was, with the drivers that ran on meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from headrace.wire import commands, journal
+from jobs import attempts, logtail, recording, taskmanagers
+from jobs.models import Attempt, TaskManager
+from jobs.states import AttemptState
+from workers import drivers, specs
+
+log = structlog.get_logger(__name__)
+
+HEARTBEAT_SECONDS = 2.0
+ENTRIES_AT_ONCE = 500
+LOG_TAIL_BYTES = 8 * 1024
+#: A driver that has not beaten once is still importing; it gets longer.
+START_GRACE_SECONDS = 60.0
+LAUNCHES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds until a silent driver counts as hung, and until one asked to end is killed."""
+
+    driver: float
+    stop: float
+
+    @classmethod
+    def from_settings(cls) -> Limits:
+        return cls(settings.HEADRACE_DRIVER_TIMEOUT, settings.HEADRACE_STOP_TIMEOUT)
+
+
+class Supervisor:
+    """The loop of one incarnation of a TaskManager. `tick` is called again and again."""
+
+    def __init__(
+        self,
+        taskmanager: TaskManager,
+        command: Sequence[str] | None = None,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._taskmanager = taskmanager
+        self._command = list(command or settings.HEADRACE_DRIVER_COMMAND)
+        self._limits = limits or Limits.from_settings()
+        self._clock = clock
+        self._next_beat = clock()
+        self._drivers: dict[int, drivers.Driver] = {}
+        self._launches: dict[int, int] = {}
+        self._kill_strays()
+
+    def tick(self) -> None:
+        """Look after every attempt of this TaskManager once. Raises `taskmanagers.Replaced`."""
+        self._beat()
+        live = Attempt.objects.filter(
+            taskmanager=self._taskmanager, state__in=AttemptState.live()
+        ).order_by("pk")
+        seen = set()
+        for attempt in live.select_related("job"):
+            seen.add(attempt.pk)
+            try:
+                self._look_after(attempt)
+            except Exception:
+                # One attempt's trouble (a full disk, a broken run directory) stays its own.
+                log.exception("attempt not looked after", attempt=str(attempt))
+        for gone in self._drivers.keys() - seen:
+            del self._drivers[gone]
+
+    def _beat(self) -> None:
+        if self._clock() < self._next_beat:
+            return
+        was_lost = self._taskmanager.state != "REGISTERED"
+        taskmanagers.beat(self._taskmanager)
+        self._next_beat = self._clock() + HEARTBEAT_SECONDS
+        if was_lost:
+            self._kill_strays()
+
+    def _look_after(self, attempt: Attempt) -> None:
+        driver = self._drivers.setdefault(attempt.pk, drivers.Driver(Path(attempt.run_dir)))
+        if attempt.state == AttemptState.CREATED:
+            self._launch(attempt, driver)
+        elif driver.identity is None:
+            self._launch_again(attempt, driver)
+        else:
+            self._watch(attempt, driver)
+
+    # --- launch ---
+
+    def _launch(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        """Launch the driver of an attempt that nobody has launched.
+
+        1. Say so (compare-and-set): of two deliveries of the launch, one goes on.
+        2. Write what it is to run.
+        3. Start the launcher, which records the process before it becomes the driver.
+        Killed between 1 and 3, the next incarnation launches again: `_launch_again`.
+        """
+        if attempt.command:  # asked to end before it began
+            attempts.end(attempt)
+            return
+        if not attempts.deploy(attempt):
+            return
+        self._start(attempt, driver)
+
+    def _launch_again(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        """No process is recorded: wait for the launcher, or start one, a few times at most."""
+        if driver.is_being_launched:
+            return
+        if attempt.command:
+            attempts.end(attempt)
+        elif self._launches.get(attempt.pk, 0) < LAUNCHES:
+            self._start(attempt, driver)
+        else:
+            attempts.give_up(attempt, f"the driver could not be started; see {driver.run_dir}")
+            attempts.end(attempt, driver.exit_code, self._log_tail(driver))
+
+    def _start(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        self._launches[attempt.pk] = self._launches.get(attempt.pk, 0) + 1
+        try:
+            specs.of(attempt).write(driver.run_dir)
+            driver.launch(self._command)
+        except Exception as error:
+            attempts.give_up(attempt, f"the driver could not be launched: {error}")
+            attempts.end(attempt)
+            log.exception("launch failed", attempt=str(attempt))
+            return
+        log.info("launched", attempt=str(attempt), run_dir=attempt.run_dir)
+
+    # --- watch ---
+
+    def _watch(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        """One look at a launched driver.
+
+        1. Is it alive? Asked before its journal is read: what it wrote last is then read too.
+        2. Record what it has said since.
+        3. Gone: clear away what is left of its session, then record the end.
+        4. Alive: carry the command to it; kill it when it is overdue or hung.
+        """
+        # 1.
+        alive = driver.is_alive()
+        self._identify(attempt, driver)
+        # 2.
+        readable = self._record(attempt, driver)
+        # 3.
+        if not alive:
+            if readable:
+                self._finish(attempt, driver)
+            return
+        # 4.
+        self._carry_command(attempt, driver)
+        self._kill_if_overdue(attempt, driver)
+
+    def _identify(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        identity = driver.identity
+        if identity is not None and attempt.pid is None:
+            attempts.identify(attempt, identity.pid, identity.started_at)
+
+    def _record(self, attempt: Attempt, driver: drivers.Driver) -> bool:
+        """Record the journal to its end; False when it must be tried again."""
+        while True:
+            try:
+                lines = journal.read(driver.run_dir, attempt.journal_position, ENTRIES_AT_ONCE)
+                entries = list(islice(lines, ENTRIES_AT_ONCE))
+            except ValueError as error:
+                attempts.give_up(attempt, str(error))
+                driver.kill()
+                return True
+            if not recording.record(attempt, entries):
+                attempt.refresh_from_db()
+                return False
+            if len(entries) < ENTRIES_AT_ONCE:
+                return True
+
+    def _finish(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        if driver.remains():
+            driver.kill()
+            return  # looked at again with the next tick: no attempt ends before its processes
+        attempts.end(attempt, driver.exit_code, self._log_tail(driver))
+        log.info("ended", attempt=str(attempt), state=attempt.state, exit_code=driver.exit_code)
+
+    def _carry_command(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        if not attempt.command or attempt.outcome:
+            return
+        command_id = f"{attempt.command}-{attempt.pk}"
+        done = driver.run_dir / f".{command_id}"
+        if not done.exists():
+            verb: commands.Verb = "cancel" if attempt.command == "cancel" else "suspend"
+            commands.send(driver.run_dir, commands.Command(command_id, verb))
+            done.touch()
+
+    def _kill_if_overdue(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        asked_at = attempt.outcome_at or attempt.command_at
+        if asked_at and timezone.now() - asked_at > timedelta(seconds=self._limits.stop):
+            log.warning("killed: asked to end and did not", attempt=str(attempt))
+            driver.kill()
+            return
+        has_beaten = (driver.run_dir / "heartbeat").exists()
+        limit = self._limits.driver if has_beaten else max(START_GRACE_SECONDS, self._limits.driver)
+        silent = driver.silent_seconds()
+        if silent > limit:
+            attempts.give_up(
+                attempt,
+                f"the driver, process {attempt.pid}, gave no sign of life for {silent:.0f} s and "
+                "was killed; what it had not committed is processed again from the last checkpoint",
+            )
+            driver.kill()
+
+    def _kill_strays(self) -> None:
+        """Drivers that run on though their attempt was ended without them."""
+        ended = Attempt.objects.filter(
+            taskmanager=self._taskmanager,
+            state=AttemptState.CANCELED,
+            ended_at__gt=timezone.now() - timedelta(days=7),
+        ).exclude(pid=None)
+        for attempt in ended:
+            driver = drivers.Driver(Path(attempt.run_dir))
+            if driver.remains():
+                log.warning("killed: its attempt had been given up", attempt=str(attempt))
+                driver.kill()
+
+    def _log_tail(self, driver: drivers.Driver) -> str:
+        with contextlib.suppress(OSError):
+            return logtail.read(driver.run_dir, limit=LOG_TAIL_BYTES).text
+        return ""
