@@ -1,0 +1,249 @@
+"""Asks Kafka's transaction coordinators to end, list and fence transactions of other clients.
+
+librdkafka has no calls for that, so this goes through kafka-python, and through some of its
+private names: all of them are in this module, the version is pinned, and tests/kafka pins what
+they do. Every answer is a plain error code; `answers` says what it means.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import kafka.errors
+from kafka.admin import ConfigResource, KafkaAdminClient
+from kafka.protocol.metadata import CoordinatorType
+from kafka.protocol.producer.transaction import EndTxnRequest, InitProducerIdRequest
+
+from headrace.connectors.kafka import answers, errors
+from headrace.connectors.kafka.messages import PreparedTransaction
+from headrace.connectors.kafka.settings import SinkSettings
+
+log = logging.getLogger(__name__)
+
+#: librdkafka opens transactions the way that goes with version 4 and lower; with 5 the broker
+#: would raise the epoch at the end of a transaction.
+END_TXN_VERSION = 4
+#: The newest that is stable in kafka-python's schemas.
+INIT_PRODUCER_ID_VERSION = 5
+BOOTSTRAP_MS = 10_000
+REQUEST_MS = 10_000
+
+#: librdkafka's name of an option to kafka-python's.
+_SECURITY = {
+    "security.protocol": "security_protocol",
+    "sasl.mechanism": "sasl_mechanism",
+    "sasl.mechanisms": "sasl_mechanism",
+    "sasl.username": "sasl_plain_username",
+    "sasl.password": "sasl_plain_password",
+    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
+    "ssl.ca.location": "ssl_cafile",
+    "ssl.certificate.location": "ssl_certfile",
+    "ssl.key.location": "ssl_keyfile",
+    "ssl.key.password": "ssl_password",
+    "ssl.crl.location": "ssl_crlfile",
+}
+_MECHANISMS = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"}
+_UNSUPPORTED = re.compile(r"ssl\..*\.pem|ssl\.keystore\..*|sasl\.oauthbearer\..*")
+
+
+def security_options(options: dict[str, str]) -> dict[str, Any]:
+    """kafka-python's settings for librdkafka's. Raises `InvalidSettings` for what it lacks."""
+    lacking = sorted(name for name in options if _UNSUPPORTED.fullmatch(name))
+    if lacking:
+        raise errors.InvalidSettings(
+            f"exactly-once cannot use {', '.join(lacking)}: the driver connects by files (PEM) "
+            f"and by {', '.join(sorted(_MECHANISMS))}"
+        )
+    found: dict[str, Any] = {
+        theirs: options[ours] for ours, theirs in _SECURITY.items() if ours in options
+    }
+    if "security_protocol" in found:
+        found["security_protocol"] = str(found["security_protocol"]).upper()
+    mechanism = found.get("sasl_mechanism")
+    if mechanism is not None and mechanism not in _MECHANISMS:
+        raise errors.InvalidSettings(f"exactly-once cannot use sasl.mechanism {mechanism}")
+    if options.get("ssl.endpoint.identification.algorithm") == "none":
+        found["ssl_check_hostname"] = False
+    return found
+
+
+class Coordinator:
+    """One connection to a cluster. Its calls may come from several threads.
+
+    A call that finds no broker answers `answers.UNANSWERED` for what it could not ask, and the
+    next call connects anew.
+    """
+
+    def __init__(self, settings: SinkSettings) -> None:
+        self._configuration: dict[str, Any] = {
+            "bootstrap_servers": [each.strip() for each in settings.bootstrap_servers.split(",")],
+            "client_id": f"headrace-{settings.id_root}",
+            "bootstrap_timeout_ms": BOOTSTRAP_MS,
+            "request_timeout_ms": REQUEST_MS,
+            "reconnect_backoff_max_ms": 1000,
+            **security_options(settings.options),
+        }
+        self._lock = threading.Lock()
+        self._client: KafkaAdminClient | None = None
+
+    def end(self, prepared: Iterable[PreparedTransaction], *, commit: bool) -> dict[str, int]:
+        """EndTxn for each, in parallel; the error code per transactional id."""
+        requests = {
+            each.transactional_id: EndTxnRequest(
+                transactional_id=each.transactional_id,
+                producer_id=each.producer_id,
+                producer_epoch=each.producer_epoch,
+                committed=commit,
+                max_version=END_TXN_VERSION,
+            )
+            for each in prepared
+        }
+        return self._ask_each(requests)
+
+    def fence(self, transactional_ids: Iterable[str], timeout_ms: int) -> dict[str, int]:
+        """InitProducerId for each: aborts what is open, shuts out who used it. Answers 51
+        (CONCURRENT_TRANSACTIONS) until the abort is complete."""
+        requests = {
+            each: InitProducerIdRequest(
+                transactional_id=each,
+                transaction_timeout_ms=timeout_ms,
+                max_version=INIT_PRODUCER_ID_VERSION,
+            )
+            for each in transactional_ids
+        }
+        return self._ask_each(requests)
+
+    def list_ids(self, pattern: str) -> list[tuple[str, bool]]:
+        """Ids that the whole `pattern` (RE2) matches, and whether each has records that are
+        neither committed nor aborted yet. Raises KafkaError."""
+        try:
+            listed = self._call(
+                lambda client: client.list_transactions(transactional_id_pattern=pattern)
+            )
+        except kafka.errors.UnsupportedVersionError:  # brokers before 4.1
+            listed = self._call(lambda client: client.list_transactions())
+        found = [each for group in listed.values() for each in group]
+        return [
+            (each.transactional_id, not _is_ended(each.state.value))
+            for each in found
+            if re.fullmatch(pattern, each.transactional_id)
+        ]
+
+    def longest_timeout_ms(self) -> int | None:
+        """The brokers' `transaction.max.timeout.ms`; None when we may not ask."""
+        name = "transaction.max.timeout.ms"
+        try:
+            nodes = self._call(lambda client: client.describe_cluster())["brokers"]
+            resource = ConfigResource("BROKER", str(nodes[0]["broker_id"]))
+            found = self._call(
+                lambda client: client.describe_configs([resource], config_filter="all")
+            )
+            return int(next(iter(found["broker"].values()))[name]["value"])
+        except (kafka.errors.AuthorizationError, KeyError, StopIteration):
+            return None
+
+    def ensure_marker_topic(self, topic: str) -> str:
+        """Create the compacted topic of the batch markers if it is missing; its topic id."""
+        with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
+            if not self._topic_id(topic):
+                self._call(
+                    lambda client: client.create_topics(
+                        {topic: {"num_partitions": 1, "configs": {"cleanup.policy": "compact"}}}
+                    )
+                )
+        found = self._topic_id(topic)
+        if not found:
+            raise errors.InvalidSettings(f"topic {topic} is missing and could not be created")
+        self._check_compacted(topic)
+        return found
+
+    def close(self) -> None:
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _topic_id(self, topic: str) -> str:
+        described = self._call(lambda client: client.describe_topics([topic]))
+        return "".join(str(each["topic_id"]) for each in described if not each["error_code"])
+
+    def _check_compacted(self, topic: str) -> None:
+        resource = ConfigResource("TOPIC", topic)
+        try:
+            found = self._call(
+                lambda client: client.describe_configs([resource], config_filter="all")
+            )
+            policy = found["topic"][topic]["cleanup.policy"]["value"]
+        except (kafka.errors.AuthorizationError, KeyError):
+            return
+        if policy != "compact":
+            raise errors.InvalidSettings(
+                f"topic {topic} has cleanup.policy={policy}; batch markers need compact"
+            )
+
+    def _ask_each(self, requests: dict[str, Any]) -> dict[str, int]:
+        if not requests:
+            return {}
+        try:
+            codes: dict[str, int] = self._call(
+                lambda client: client._manager.run(_ask, client, requests)
+            )
+            return codes
+        except (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError):
+            raise
+        except (kafka.errors.KafkaError, OSError) as error:
+            log.info("no answer about %d transactions: %s", len(requests), error)
+            self.close()
+            return dict.fromkeys(requests, answers.UNANSWERED)
+
+    def _call(self, ask: Callable[[KafkaAdminClient], Any]) -> Any:
+        return ask(self._connected())
+
+    def _connected(self) -> KafkaAdminClient:
+        with self._lock:
+            if self._client is None:
+                self._client = KafkaAdminClient(**self._configuration)
+            return self._client
+
+
+async def _ask(client: KafkaAdminClient, requests: dict[str, Any]) -> dict[str, int]:
+    """Send all requests to their coordinators at once, then wait for the answers."""
+    nodes = await client._find_coordinator_ids(list(requests), key_type=CoordinatorType.TRANSACTION)
+    sent = {each: client._manager.send(requests[each], node_id=nodes[each]) for each in requests}
+    codes = {}
+    for each, future in sent.items():
+        try:
+            codes[each] = int((await future).error_code)
+        except (kafka.errors.KafkaError, OSError) as error:
+            log.info("no answer about %s: %s", each, error)
+            codes[each] = answers.UNANSWERED
+    if any(answers.classify(code) is answers.Answer.RETRY for code in codes.values()):
+        _forget_coordinators(client, requests)
+    return codes
+
+
+def _forget_coordinators(client: KafkaAdminClient, transactional_ids: Iterable[str]) -> None:
+    known = client._manager.cluster._coordinators
+    for each in transactional_ids:
+        known.pop((CoordinatorType.TRANSACTION, each), None)
+
+
+def _is_ended(state: str) -> bool:
+    return state in {"Empty", "CompleteCommit", "CompleteAbort", "Dead"}
+
+
+_coordinators: dict[tuple[int, SinkSettings], Coordinator] = {}
+
+
+def coordinator_for(settings: SinkSettings) -> Coordinator:
+    """This process's connection for the sink, kept from batch to batch."""
+    place = os.getpid(), settings
+    if place not in _coordinators:
+        _coordinators[place] = Coordinator(settings)
+    return _coordinators[place]

@@ -1,0 +1,99 @@
+"""Ends transactions and waits until Kafka has answered about each of them."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import kafka.errors
+
+from headrace.connectors.kafka import answers, errors, ids
+from headrace.connectors.kafka.answers import Answer
+from headrace.connectors.kafka.coordinator import Coordinator
+from headrace.connectors.kafka.messages import PreparedTransaction
+
+log = logging.getLogger(__name__)
+
+#: While a broker is away, questions are repeated this often at first, and at most.
+FIRST_PAUSE_SECONDS = 0.02
+LONGEST_PAUSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point in time that is passed down instead of a timeout per call."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.monotonic() + seconds)
+
+    def passed(self) -> bool:
+        return time.monotonic() >= self.at
+
+
+def end_all(
+    coordinator: Coordinator,
+    prepared: Iterable[PreparedTransaction],
+    deadline: Deadline,
+    *,
+    commit: bool,
+) -> dict[str, Answer]:
+    """DONE or GONE per transactional id. Raises `CommitRefused`, or `CommitIncomplete` at the
+    deadline."""
+    waiting = {each.transactional_id: each for each in prepared}
+    return _ask_until_answered(
+        lambda ids: coordinator.end([waiting[each] for each in ids], commit=commit),
+        list(waiting),
+        deadline,
+    )
+
+
+def fence_all(
+    coordinator: Coordinator, ids: Iterable[str], timeout_ms: int, deadline: Deadline
+) -> None:
+    """Shut out whoever holds `ids`; their open transactions are aborted when it returns."""
+    _ask_until_answered(lambda each: coordinator.fence(each, timeout_ms), list(ids), deadline)
+
+
+def list_all(coordinator: Coordinator, root: str, deadline: Deadline) -> list[tuple[str, bool]]:
+    """Every transactional id of the sink with this root, and whether it is open. Raises
+    `CommitIncomplete` at the deadline."""
+    while True:
+        try:
+            return coordinator.list_ids(ids.pattern(root))
+        except (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError):
+            raise
+        except (kafka.errors.KafkaError, OSError) as error:
+            coordinator.close()
+            if deadline.passed():
+                raise errors.CommitIncomplete(f"no list of transactions: {error}") from error
+            time.sleep(LONGEST_PAUSE_SECONDS)
+
+
+def _ask_until_answered(
+    ask: Callable[[list[str]], dict[str, int]], ids: list[str], deadline: Deadline
+) -> dict[str, Answer]:
+    found: dict[str, Answer] = {}
+    pause = FIRST_PAUSE_SECONDS
+    while True:
+        codes = ask(ids)
+        found.update({each: answers.classify(code) for each, code in codes.items()})
+        _refuse(codes)
+        ids = [each for each in ids if found[each] is Answer.RETRY]
+        if not ids:
+            return found
+        if deadline.passed():
+            last = ", ".join(f"{each}: {answers.name(codes[each])}" for each in ids[:3])
+            raise errors.CommitIncomplete(f"{len(ids)} transactions unanswered, {last}")
+        time.sleep(pause)
+        pause = min(LONGEST_PAUSE_SECONDS, pause * 2)
+
+
+def _refuse(codes: dict[str, int]) -> None:
+    for each, code in codes.items():
+        if answers.classify(code) is Answer.REFUSED:
+            raise errors.CommitRefused(f"{each}: {answers.name(code)}")

@@ -1,0 +1,34 @@
+"""Files that appear whole or not at all, and once."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def create_exclusively(path: Path, data: bytes) -> None:
+    """Write `data` durably under a name that does not exist yet. Raises FileExistsError.
+
+    The content is complete before the name appears (a hard link of a synced file), so whoever
+    sees the file sees all of it, also after a power failure.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    fd = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,111 @@
+"""Manifests: which transactions make up a batch, written before the first of them is committed.
+
+    <checkpoint_dir>/headrace/manifests/00000000000000000012-0.json
+    <checkpoint_dir>/headrace/manifests/00000000000000000012-0.done
+
+A manifest is the decision to commit. It is created exclusively: whoever creates it is the one
+that commits the batch. A batch that is run again to write what was missing gets another manifest
+with the next number. The `.done` file says that Kafka confirmed every transaction of it; it saves
+questions and decides nothing, so it is not synced.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headrace.connectors.kafka import files
+from headrace.connectors.kafka.messages import PreparedTransaction
+
+DIRECTORY = Path("headrace") / "manifests"
+FORMAT = 1
+#: Batches whose manifests are kept: one is needed, the others are for people who look into it.
+KEPT_BATCHES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    batch_id: int
+    number: int
+    #: Of the driver that wrote it.
+    epoch: int
+    prepared: list[PreparedTransaction]
+    #: Every sink of the job then, whatever its guarantee.
+    sinks: list[str] = field(default_factory=list)
+    marker_topics: dict[str, str] = field(default_factory=dict)
+    created_at: int = field(default_factory=lambda: int(time.time() * 1000))
+    #: The job runtime's own notes on the batch.
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def stem(self) -> str:
+        return f"{self.batch_id:020d}-{self.number}"
+
+    def to_json(self) -> bytes:
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1, default=str).encode()
+
+    @classmethod
+    def from_json(cls, data: bytes) -> Manifest:
+        values = json.loads(data)
+        if values.pop("format", None) != FORMAT:
+            raise ValueError(f"not a manifest of format {FORMAT}")
+        values["prepared"] = [PreparedTransaction(**each) for each in values["prepared"]]
+        return cls(**values)
+
+
+class ManifestStore:
+    """The manifests of one job. Any number of processes may use it at once."""
+
+    def __init__(self, checkpoint_dir: Path) -> None:
+        self.directory = checkpoint_dir / DIRECTORY
+
+    def create(self, manifest: Manifest) -> None:
+        """Durable when it returns. Raises FileExistsError when the batch has this one already."""
+        files.create_exclusively(self._path(manifest), manifest.to_json())
+
+    def mark_done(self, manifest: Manifest) -> None:
+        self._path(manifest).with_suffix(".done").touch()
+
+    def is_done(self, manifest: Manifest) -> bool:
+        return self._path(manifest).with_suffix(".done").exists()
+
+    def read(self, batch_id: int, number: int) -> Manifest | None:
+        path = self.directory / f"{batch_id:020d}-{number}.json"
+        return _read(path) if path.exists() else None
+
+    def newest_batch(self) -> list[Manifest]:
+        """Manifests of the newest batch that has any, in order of their numbers."""
+        paths = sorted(self.directory.glob("[0-9]*-*.json"))
+        if not paths:
+            return []
+        batch = _batch_of(paths[-1])
+        found = [_read(path) for path in paths if _batch_of(path) == batch]
+        return sorted(found, key=lambda manifest: manifest.number)
+
+    def prune(self) -> None:
+        """Remove all but the newest KEPT_BATCHES batches."""
+        paths = sorted(self.directory.glob("[0-9]*-*.*"))
+        batches = sorted({_batch_of(path) for path in paths})
+        for path in paths:
+            if _batch_of(path) in batches[:-KEPT_BATCHES]:
+                path.unlink(missing_ok=True)
+
+    def _path(self, manifest: Manifest) -> Path:
+        return self.directory / f"{manifest.stem}.json"
+
+
+def _batch_of(path: Path) -> int:
+    return int(path.name.partition("-")[0])
+
+
+def _read(path: Path) -> Manifest:
+    try:
+        return Manifest.from_json(path.read_bytes())
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path} is damaged: {error}. Without it nobody knows which transactions of the batch "
+            "to commit, so the job does not start; restore the file or an earlier savepoint."
+        ) from error

@@ -1,0 +1,138 @@
+"""Batch markers: one record per sink and partition, written inside the transaction it speaks of.
+
+With `read_committed` the marker of a transaction is visible exactly when the transaction is
+committed, so it settles the question after the broker has forgotten the transaction itself. The
+topic has one partition and is compacted: the newest marker of each sink and partition stays.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from headrace.connectors.kafka import errors
+from headrace.connectors.kafka.messages import Key, PreparedTransaction
+from headrace.connectors.kafka.settings import SinkSettings
+
+log = logging.getLogger(__name__)
+
+_POLL_SECONDS = 0.2
+_READ_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Which transaction wrote the newest committed records of a sink's partition."""
+
+    batch_id: int
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    count: int
+
+    def is_of(self, prepared: PreparedTransaction) -> bool:
+        return (self.transactional_id, self.producer_id, self.producer_epoch) == (
+            prepared.transactional_id,
+            prepared.producer_id,
+            prepared.producer_epoch,
+        )
+
+
+def key(prefix: str, sink: str, partition: int) -> bytes:
+    return json.dumps([prefix, sink, partition], separators=(",", ":")).encode()
+
+
+def value(batch_id: int, prepared: PreparedTransaction) -> bytes:
+    return json.dumps(
+        {
+            "batch_id": batch_id,
+            "transactional_id": prepared.transactional_id,
+            "producer_id": prepared.producer_id,
+            "producer_epoch": prepared.producer_epoch,
+            "count": prepared.count,
+            "attempt": prepared.attempt,
+        },
+        separators=(",", ":"),
+    ).encode()
+
+
+def parse(data: bytes) -> Marker:
+    values: dict[str, Any] = json.loads(data)
+    values.pop("attempt", None)
+    return Marker(**values)
+
+
+def read(settings: SinkSettings) -> dict[Key, Marker]:
+    """Newest committed marker per partition of this sink.
+
+    Call it when none of this job's transactions is open any more. A transaction that another job
+    has open hides what is behind it, so this waits for it up to the sink's own transaction
+    timeout, then raises `MarkersBlocked`.
+    """
+    place = TopicPartition(settings.marker_topic, 0)
+    end = _wait_until_readable(settings, place)
+    consumer = Consumer(
+        {
+            **settings.client_options(),
+            "group.id": f"{settings.id_root}-recovery",
+            "isolation.level": "read_committed",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+        }
+    )
+    try:
+        consumer.assign([TopicPartition(place.topic, place.partition, 0)])
+        return _read_until(consumer, end, settings)
+    finally:
+        consumer.close()
+
+
+def _wait_until_readable(settings: SinkSettings, place: TopicPartition) -> int:
+    """End offset of the topic as of now, once everything before it is decided."""
+    admin = AdminClient({**settings.client_options()})
+    end = _latest(admin, place, IsolationLevel.READ_UNCOMMITTED)
+    deadline = time.monotonic() + settings.transaction_timeout_ms / 1000
+    while (stable := _latest(admin, place, IsolationLevel.READ_COMMITTED)) < end:
+        if time.monotonic() > deadline:
+            raise errors.MarkersBlocked(f"{place.topic} at offset {stable} of {end}")
+        log.info("waiting for a transaction in %s, offset %s of %s", place.topic, stable, end)
+        time.sleep(_POLL_SECONDS)
+    return end
+
+
+def _latest(admin: AdminClient, place: TopicPartition, isolation: IsolationLevel) -> int:
+    newest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    answers = admin.list_offsets(
+        {place: newest}, isolation_level=isolation, request_timeout=_READ_SECONDS
+    )
+    return int(answers[place].result().offset)
+
+
+def _read_until(consumer: Consumer, end: int, settings: SinkSettings) -> dict[Key, Marker]:
+    found: dict[Key, Marker] = {}
+    deadline = time.monotonic() + _READ_SECONDS
+    while time.monotonic() < deadline:
+        for message in consumer.consume(1000, _POLL_SECONDS):
+            problem = message.error()
+            if problem is None:
+                _collect(found, message.key(), message.value(), settings)
+            elif problem.code() != KafkaError._PARTITION_EOF:
+                raise errors.OutcomeUnknown(f"{settings.marker_topic}: {problem.str()}")
+            elif (message.offset() or 0) >= end:
+                return found
+    raise errors.OutcomeUnknown(f"{settings.marker_topic} was not read to {end} in time")
+
+
+def _collect(
+    found: dict[Key, Marker], key_data: Any, value_data: Any, settings: SinkSettings
+) -> None:
+    prefix, sink, partition = json.loads(key_data)
+    if (prefix, sink) == (settings.transactional_id_prefix, settings.name) and value_data:
+        found[sink, int(partition)] = parse(value_data)

@@ -1,0 +1,72 @@
+"""The decisions of recovery, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headrace.connectors.kafka import errors, ids
+from headrace.connectors.kafka.manifest import Manifest
+from headrace.connectors.kafka.markers import Marker
+from headrace.connectors.kafka.messages import Key, PreparedTransaction, Resume
+
+
+def settle(
+    prepared: PreparedTransaction, marker: Marker | None, *, marker_topic_kept: bool
+) -> bool:
+    """Was a transaction committed that Kafka no longer knows by its id and epoch?
+
+    Its own marker proves that it was. Any other answer proves that it was not, as long as the
+    topic is the one the marker would have been written to: only a later transaction of the same
+    partition replaces a marker, and there is none without a newer manifest.
+    """
+    if marker is not None and marker.is_of(prepared):
+        return True
+    if not marker_topic_kept:
+        raise errors.OutcomeUnknown(
+            f"{prepared.transactional_id}, sink {prepared.sink}, partition {prepared.partition}, "
+            f"{prepared.count} records; the topic of the batch markers was made anew since"
+        )
+    return False
+
+
+def leftovers(
+    listed: Iterable[tuple[str, bool]], root: str, *, fenced_before: int, below: int
+) -> list[str]:
+    """Of (id, is open), those to fence: open ones, and all that no recovery has fenced yet.
+
+    The recovery of epoch `fenced_before` fenced everything older than itself; ids of `below` and
+    later belong to the driver that asks, or to a newer one.
+    """
+    found = []
+    for each, is_open in listed:
+        parsed = ids.parse(root, each)
+        if parsed is None or parsed.epoch >= below:
+            continue
+        if is_open or parsed.epoch >= fenced_before:
+            found.append(each)
+    return found
+
+
+def resume_after(
+    manifests: list[Manifest],
+    committed: set[PreparedTransaction],
+    epoch: int,
+    marker_topics: dict[str, str],
+) -> Resume:
+    """What tasks need to know about the batch of `manifests`, which are in order."""
+    if not manifests:
+        return Resume(epoch=epoch, marker_topics=marker_topics)
+    done: dict[Key, int] = {}
+    missing: dict[Key, int] = {}
+    for manifest in manifests:
+        for each in manifest.prepared:
+            (done if each in committed else missing)[each.key] = each.count
+    return Resume(
+        epoch=epoch,
+        batch_id=manifests[-1].batch_id,
+        number=manifests[-1].number + 1,
+        committed=done,
+        missing={key: count for key, count in missing.items() if key not in done},
+        sinks=frozenset(name for manifest in manifests for name in manifest.sinks),
+        marker_topics=marker_topics,
+    )

@@ -1,0 +1,71 @@
+"""Which driver a job belongs to: a growing epoch, one file each.
+
+    <checkpoint_dir>/headrace/owners/00000007.json
+
+A driver that starts claims the next epoch by creating its file exclusively, and belongs to it for
+as long as no later file exists. A driver that was paused and wakes up finds a later epoch and
+stops. What makes that safe is not this check (it may be paused right after it) but what follows:
+the newer driver fences every producer of earlier epochs, and a manifest can be created only once.
+The check makes the older one stop early, before it gets in the newer one's way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+
+from headrace.connectors.kafka import errors, files
+
+DIRECTORY = Path("headrace") / "owners"
+KEPT_OWNERS = 20
+
+
+class OwnerStore:
+    """The epochs of one job."""
+
+    def __init__(self, checkpoint_dir: Path) -> None:
+        self.directory = checkpoint_dir / DIRECTORY
+
+    def claim(self, above: int = 0) -> int:
+        """Become the owner; the new epoch, greater than every epoch here and than `above`."""
+        while True:
+            epoch = max(self.newest(), above) + 1
+            try:
+                files.create_exclusively(self._path(epoch), self._note())
+            except FileExistsError:
+                continue
+            self._prune()
+            return epoch
+
+    def newest(self) -> int:
+        """The current epoch, 0 before the first."""
+        return max((int(path.stem) for path in self.directory.glob("[0-9]*.json")), default=0)
+
+    def mark_recovered(self, epoch: int) -> None:
+        """`epoch` has fenced the producers of every earlier one."""
+        self._path(epoch).with_suffix(".recovered").touch()
+
+    def newest_recovered(self) -> int:
+        """The newest epoch with that mark, 0 if none is known."""
+        return max((int(p.stem) for p in self.directory.glob("[0-9]*.recovered")), default=0)
+
+    def check(self, epoch: int) -> None:
+        """Raises `SecondDriver` when `epoch` is no longer the newest."""
+        newest = self.newest()
+        if newest != epoch:
+            raise errors.SecondDriver(f"epoch {epoch} here, epoch {newest} took over")
+
+    def _prune(self) -> None:
+        for old in sorted(self.directory.glob("[0-9]*.json"))[:-KEPT_OWNERS]:
+            old.with_suffix(".recovered").unlink(missing_ok=True)
+            old.unlink(missing_ok=True)
+
+    def _path(self, epoch: int) -> Path:
+        return self.directory / f"{epoch:08d}.json"
+
+    def _note(self) -> bytes:
+        note = {"host": socket.gethostname(), "pid": os.getpid(), "at": int(time.time() * 1000)}
+        return json.dumps(note).encode()
