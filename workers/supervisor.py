@@ -133,7 +133,7 @@ class Supervisor:
         self._launches[attempt.pk] = self._launches.get(attempt.pk, 0) + 1
         try:
             specs.of(attempt).write(driver.run_dir)
-            driver.launch(self._command)
+            driver.launch([*self._command, str(driver.run_dir)])
         except Exception as error:
             attempts.give_up(attempt, f"the driver could not be launched: {error}")
             attempts.end(attempt)

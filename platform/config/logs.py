@@ -55,4 +55,8 @@ def dict_config(level: str, style: str) -> dict[str, Any]:
         },
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
+        # One line per task received and one per task done, for tasks that only ring a bell.
+        "loggers": {
+            name: {"level": "WARNING"} for name in ("celery.worker.strategy", "celery.app.trace")
+        },
     }

@@ -125,23 +125,20 @@ USE_TZ = True
 USE_I18N = False
 
 # --- database: SQLite in WAL mode, or any server by DATABASE_URL --------------------------------
-if env.str("DATABASE_URL", default=""):
-    DATABASES = {"default": {**env.db("DATABASE_URL"), "CONN_HEALTH_CHECKS": True}}
-else:
-    DATABASES = {
-        "default": {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": HEADRACE_HOME / "db.sqlite3",
-            "OPTIONS": {
-                # Several processes write: take the write lock at BEGIN and wait for it, instead
-                # of failing in the middle of a transaction with "database is locked".
-                "transaction_mode": "IMMEDIATE",
-                "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            },
-        }
+DATABASE = env.db("DATABASE_URL", default=f"sqlite:///{HEADRACE_HOME / 'db.sqlite3'}")
+if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASE["OPTIONS"] = {
+        # Several processes write: take the write lock at BEGIN and wait for it, instead of
+        # failing in the middle of a transaction with "database is locked".
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
-DATABASES["default"]["CONN_MAX_AGE"] = env.int("HEADRACE_DATABASE_MAX_AGE", default=60)
+    # A file, so that the processes that a test starts see the same database.
+    DATABASE["TEST"] = {"NAME": str(HEADRACE_HOME / "test.sqlite3")}
+DATABASE["CONN_MAX_AGE"] = env.int("HEADRACE_DATABASE_MAX_AGE", default=60)
+DATABASE["CONN_HEALTH_CHECKS"] = True
+DATABASES = {"default": DATABASE}
 
 # --- static files: served by the web process itself ---------------------------------------------
 STATIC_URL = "/static/"

@@ -1,0 +1,71 @@
+"""/api/overview/, /api/taskmanagers/, /api/examples/."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from django.db.models import Count, F
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from jobs import artifacts, leases
+from jobs.api import serializers
+from jobs.models import Job, Lease, Slot, TaskManager
+from jobs.states import JobState, TaskManagerState
+
+
+class OverviewView(APIView):
+    @extend_schema(summary="Slots, jobs by state, who leads", responses=serializers.Overview)
+    def get(self, request: Request) -> Response:
+        return Response(serializers.Overview(overview()).data)
+
+
+def overview() -> dict[str, object]:
+    registered = TaskManager.objects.filter(state=TaskManagerState.REGISTERED)
+    slots = Slot.objects.filter(
+        taskmanager__in=registered, index__lt=F("taskmanager__slots")
+    ).aggregate(all=Count("pk"), taken=Count("job"))
+    counted = Job.objects.order_by().values_list("state").annotate(Count("pk"))
+    lease = Lease.objects.filter(name=leases.JOBMANAGER, expires_at__gt=timezone.now()).first()
+    return {
+        "taskmanagers": registered.count(),
+        "slots_total": slots["all"],
+        "slots_free": slots["all"] - slots["taken"],
+        "jobs": {**{state.value: 0 for state in JobState}, **dict(counted)},
+        "jobmanager": lease.holder if lease else None,
+    }
+
+
+@extend_schema_view(
+    list=extend_schema(summary="TaskManagers with their slots"),
+    retrieve=extend_schema(summary="One TaskManager"),
+)
+class TaskManagerViewSet(
+    mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[TaskManager]
+):
+    queryset = TaskManager.objects.prefetch_related("slot_set")
+    serializer_class = serializers.TaskManagerSerializer
+    lookup_field = "name"
+    lookup_value_regex = "[^/]+"
+
+
+class ExamplesView(APIView):
+    @extend_schema(summary="Jobs that come with Headrace", responses=serializers.Example(many=True))
+    def get(self, request: Request) -> Response:
+        found = [
+            {"name": name, "entry_name": path.name, "description": _first_line(path)}
+            for name, path in artifacts.examples().items()
+        ]
+        return Response(serializers.Example(found, many=True).data)
+
+
+def _first_line(path: Path) -> str:
+    """Of its docstring; the file is parsed, not run."""
+    text = ast.get_docstring(ast.parse(path.read_bytes())) or ""
+    return text.partition("\n")[0]

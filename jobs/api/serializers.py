@@ -1,0 +1,171 @@
+"""The rows as JSON, and what a submission may hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from jobs import artifacts
+from jobs.models import Attempt, Checkpoint, Event, Job, Slot, TaskManager
+
+
+class JobSummary(serializers.ModelSerializer[Job]):
+    """A job as lists show it."""
+
+    submitted_by = serializers.CharField(
+        source="submitted_by.username", default=None, read_only=True, allow_null=True
+    )
+
+    class Meta:
+        model = Job
+        fields = [
+            *("id", "name", "state", "wanted", "waiting_for", "entry_name", "parallelism"),
+            *("restarts", "created_at", "started_at", "ended_at", "state_changed_at"),
+            "submitted_by",
+        ]
+        read_only_fields = fields
+
+
+class JobDetail(JobSummary):
+    """Everything about a job but its lists."""
+
+    restart_attempts_left = serializers.IntegerField(read_only=True)
+    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
+    configuration = serializers.DictField(child=serializers.CharField(), read_only=True)
+    plan = serializers.DictField(read_only=True)
+    lag = serializers.DictField(read_only=True)
+    timestamps = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+    class Meta(JobSummary.Meta):
+        fields = [
+            *JobSummary.Meta.fields,
+            *("artifact_sha256", "arguments", "configuration", "plan", "checkpoint_interval"),
+            *("lag", "progressed_at", "restart_attempts", "restart_attempts_left"),
+            *("restart_delay_ms", "restart_at", "current_attempt", "timestamps"),
+        ]
+        read_only_fields = fields
+
+
+class AttemptSerializer(serializers.ModelSerializer[Attempt]):
+    taskmanager = serializers.CharField(
+        source="taskmanager.name", default=None, read_only=True, allow_null=True
+    )
+
+    class Meta:
+        model = Attempt
+        fields = [
+            *("number", "state", "taskmanager", "pid", "application_id", "restored_checkpoint"),
+            *("created_at", "started_at", "ended_at", "exit_code", "error", "traceback"),
+            *("restartable", "journal_number"),
+        ]
+        read_only_fields = fields
+
+
+class CheckpointSerializer(serializers.ModelSerializer[Checkpoint]):
+    attempt = serializers.IntegerField(source="attempt.number", read_only=True)
+    records_out = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    phases = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    offsets = serializers.DictField(child=serializers.DictField(), read_only=True)
+    lag = serializers.DictField(child=serializers.DictField(), read_only=True)
+    latency = serializers.DictField(child=serializers.FloatField(), read_only=True)
+    counters = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+
+    class Meta:
+        model = Checkpoint
+        fields = [
+            *("checkpoint_id", "attempt", "started_at", "completed_at", "duration", "state_size"),
+            *("state_rows", "records_in", "records_out", "transactions", "phases", "offsets"),
+            *("lag", "latency", "watermark", "counters"),
+        ]
+        read_only_fields = fields
+
+
+class EventSerializer(serializers.ModelSerializer[Event]):
+    detail = serializers.DictField(read_only=True)
+
+    class Meta:
+        model = Event
+        fields = ["id", "at", "kind", "message", "detail"]
+        read_only_fields = fields
+
+
+class LogPiece(serializers.Serializer[Any]):
+    """Text of bytes `start` to `end` of a log of `size` bytes; ask on with `offset=end`."""
+
+    attempt = serializers.IntegerField(allow_null=True)
+    text = serializers.CharField()
+    start = serializers.IntegerField()
+    end = serializers.IntegerField()
+    size = serializers.IntegerField()
+
+
+class LogQuery(serializers.Serializer[Any]):
+    attempt = serializers.IntegerField(required=False, min_value=1, help_text="default: the last")
+    offset = serializers.IntegerField(required=False, min_value=0, help_text="default: the tail")
+    limit = serializers.IntegerField(required=False, min_value=1, default=64 * 1024)
+
+
+class SlotSerializer(serializers.ModelSerializer[Slot]):
+    job = serializers.CharField(source="job_id", read_only=True, allow_null=True)
+
+    class Meta:
+        model = Slot
+        fields = ["index", "job", "allocated_at"]
+        read_only_fields = fields
+
+
+class TaskManagerSerializer(serializers.ModelSerializer[TaskManager]):
+    slot_set = SlotSerializer(many=True, read_only=True)
+
+    class Meta:
+        model = TaskManager
+        fields = [
+            *("name", "host", "pid", "state", "slots", "memory_mib", "started_at"),
+            *("last_heartbeat", "slot_set"),
+        ]
+        read_only_fields = fields
+
+
+class Overview(serializers.Serializer[Any]):
+    taskmanagers = serializers.IntegerField()
+    slots_total = serializers.IntegerField()
+    slots_free = serializers.IntegerField()
+    jobs = serializers.DictField(child=serializers.IntegerField(), help_text="{state: how many}")
+    jobmanager = serializers.CharField(allow_null=True, help_text="the one that leads, if any")
+
+
+class Example(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    entry_name = serializers.CharField()
+    description = serializers.CharField()
+
+
+class Submission(serializers.Serializer[Any]):
+    """A Python file, or the name of an example that comes with Headrace."""
+
+    file = serializers.FileField(required=False, help_text="the job's Python file")
+    example = serializers.CharField(required=False, help_text="see /api/examples/")
+    name = serializers.CharField(required=False, default="", help_text="default: the file's name")
+    arguments = serializers.ListField(
+        child=serializers.CharField(allow_blank=True), required=False, default=list
+    )
+    parallelism = serializers.IntegerField(required=False, default=1)
+    configuration = serializers.JSONField(
+        required=False, default=dict, help_text='{"key": "value"}, Flink\'s keys'
+    )
+
+    def validate_configuration(self, value: object) -> dict[str, str]:
+        if not isinstance(value, dict) or any(isinstance(v, dict | list) for v in value.values()):
+            raise serializers.ValidationError('give an object like {"key": "value"}')
+        return {str(key): str(item) for key, item in value.items()}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if ("file" in attrs) == ("example" in attrs):
+            raise serializers.ValidationError("give either a file or the name of an example")
+        if "example" in attrs and attrs["example"] not in artifacts.examples():
+            known = ", ".join(artifacts.examples()) or "none"
+            raise serializers.ValidationError(
+                f"there is no example {attrs['example']!r}; there are: {known}"
+            )
+        return attrs

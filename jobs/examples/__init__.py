@@ -1,0 +1,1 @@
+"""Example jobs, and the data they run on."""

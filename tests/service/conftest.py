@@ -1,0 +1,161 @@
+"""A control plane of real processes: JobManager, TaskManagers, drivers that speak the journal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+from pytest_django import Settings
+
+from jobs import actions
+from jobs.models import Attempt, Job
+from jobs.states import AttemptState, JobState
+from workers import drivers
+
+ROOT = Path(__file__).parents[2]
+FAKE_DRIVER = Path(__file__).with_name("fake_driver.py")
+PROGRAM = b"print('never run by the control plane')\n"
+
+
+@dataclass
+class Cluster:
+    """Processes of one test; all are ended, and drivers killed, at its end."""
+
+    logs: Path
+    redis_url: str
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with (self.logs / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, str(ROOT / "manage.py"), *arguments],
+                stdout=log,
+                stderr=log,
+                env=self._environment(),
+                start_new_session=True,
+            )
+        self.processes[name] = process
+        return process
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": f"sqlite:///{connection.settings_dict['NAME']}",
+            "REDIS_URL": self.redis_url,
+            "HEADRACE_DRIVER_COMMAND": f"{sys.executable},{FAKE_DRIVER}",
+            "HEADRACE_SPARK_JARS": "",
+            "HEADRACE_HEARTBEAT_TIMEOUT": "5",
+            **self.environment,
+        }
+
+    def start_jobmanager(self, name: str = "jobmanager") -> subprocess.Popen[bytes]:
+        return self.start(name, "jobmanager", "--name", name)
+
+    def start_taskmanager(self, name: str = "tm", slots: int = 2) -> subprocess.Popen[bytes]:
+        return self.start(name, "taskmanager", "--name", name, "--slots", str(slots))
+
+    def kill(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
+        process = self.processes.pop(name)
+        process.send_signal(number)
+        process.wait(30)
+
+    def stop_all(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(5)
+        for attempt in Attempt.objects.all():
+            drivers.Driver(Path(attempt.run_dir)).kill()
+
+    def submit(self, *arguments: str, parallelism: int = 1, **configuration: str) -> Job:
+        return actions.submit(
+            "job",
+            (PROGRAM, "program.py"),
+            arguments,
+            parallelism,
+            {key.replace("__", "."): value for key, value in configuration.items()},
+        )
+
+    def wait(self, job: Job, *states: JobState, timeout: float = 30) -> Job:
+        """The job once it is in one of the states."""
+
+        def there() -> bool:
+            job.refresh_from_db()
+            return job.state in states
+
+        self.until(there, timeout, lambda: f"{job.state} ({job.waiting_for}), not {states}")
+        return job
+
+    def until(
+        self,
+        condition: Callable[[], bool],
+        timeout: float = 30,
+        what: Callable[[], str] = lambda: "condition not met",
+    ) -> None:
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > deadline:
+                pytest.fail(f"after {timeout} s: {what()}\n{self.log_tails()}")
+            time.sleep(0.05)
+
+    def log_tails(self) -> str:
+        paths = [*self.logs.glob("*.log"), *settings.HEADRACE_RUNS.glob("*/*/driver.log")]
+        return "\n".join(f"--- {path}\n{path.read_text()[-2000:]}" for path in paths[:6])
+
+
+@pytest.fixture
+def cluster(
+    transactional_db: None, redis_url: str, tmp_path: Path, settings: Settings
+) -> Iterator[Cluster]:
+    settings.REDIS_URL = redis_url
+    cluster = Cluster(tmp_path, redis_url)
+    yield cluster
+    cluster.stop_all()
+
+
+@pytest.fixture
+def running(cluster: Cluster) -> Cluster:
+    """With a JobManager and a TaskManager of two slots."""
+    cluster.start_jobmanager()
+    cluster.start_taskmanager()
+    return cluster
+
+
+@pytest.fixture
+def alice(db: None) -> User:
+    """May submit jobs."""
+    return User.objects.create_user("alice", password="alice-password", is_staff=True)
+
+
+def attempt_of(job: Job, number: int) -> Attempt:
+    return job.attempts.get(number=number)
+
+
+def driver_of(attempt: Attempt) -> drivers.Driver:
+    return drivers.Driver(Path(attempt.run_dir))
+
+
+def batches(job: Job) -> list[tuple[int, int]]:
+    """(checkpoint, pid of the driver that made it), in order, as the drivers wrote them."""
+    path = settings.HEADRACE_CHECKPOINTS / job.pk / "batches.log"
+    return [tuple(map(int, line.split())) for line in path.read_text().splitlines()]  # type: ignore[misc]
+
+
+def live(attempts: Sequence[Attempt]) -> list[Attempt]:
+    return [attempt for attempt in attempts if attempt.state in AttemptState.live()]
