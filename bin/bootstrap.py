@@ -88,8 +88,8 @@ def use_new_enough_python():
             os.execv(other, [other, *sys.argv])
     found = ".".join(map(str, sys.version_info[:3]))
     raise Problem(
-        "this Python is {}, but 3.11 or newer is needed; install one (Debian: `apt install "
-        "python3 python3-venv`) or name it: `make up PYTHON=/path/to/python3.11`.".format(found)
+        f"this Python is {found}, but 3.11 or newer is needed; install one (Debian: `apt install "
+        "python3 python3-venv`) or name it: `make up PYTHON=/path/to/python3.11`."
     )
 
 

@@ -1,0 +1,134 @@
+"""Every flight is in the topic once and in order, however often the replay was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from jobs.examples.flights import Flight, flights
+from tests.isolation import ROOT
+from workers.embedded.kafka import ensure_topics
+from workers.replay import Pace, Replay, ReplayFailed, last_numbers
+
+AT_ONCE = Pace(None)
+
+
+@pytest.fixture(scope="module")
+def some_flights() -> list[Flight]:
+    return list(islice(flights(), 3000))
+
+
+def replay(servers: str, topic: str) -> Replay:
+    return Replay(servers, topic, say=lambda text: None)
+
+
+def test_killed_at_random_moments_it_puts_every_flight_in_once(kafka: str) -> None:
+    ensure_topics(kafka, {"killed": 2})
+    limit = 60_000
+    for _ in range(4):
+        process = start_command(kafka, "killed", limit)
+        before = last_numbers(kafka, "killed")
+        while last_numbers(kafka, "killed") == before and process.poll() is None:
+            time.sleep(0.02)
+        time.sleep(random.uniform(0, 0.2))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    assert start_command(kafka, "killed", limit).wait(timeout=120) == 0
+
+    ids = [[record["id"] for record in partition] for partition in read(kafka, "killed")]
+    assert sorted(ids[0] + ids[1]) == list(range(limit))
+    assert all(partition == sorted(partition) for partition in ids)
+
+
+def test_records_are_the_encoded_flights(kafka: str, some_flights: list[Flight]) -> None:
+    ensure_topics(kafka, {"encoded": 3})
+    assert replay(kafka, "encoded").run(some_flights, AT_ONCE) == 3000
+
+    partitions = read(kafka, "encoded")
+    assert [{record["origin"] for record in part} for part in partitions] == [
+        {"EWR"},
+        {"JFK"},
+        {"LGA"},
+    ]
+    records = sorted((record for part in partitions for record in part), key=lambda r: r["id"])
+    assert records == [flight.record() for flight in some_flights]
+
+
+def test_a_second_run_adds_nothing(kafka: str, some_flights: list[Flight]) -> None:
+    ensure_topics(kafka, {"twice": 3})
+    assert replay(kafka, "twice").run(some_flights[:2000], AT_ONCE) == 2000
+    assert replay(kafka, "twice").run(some_flights[:2000], AT_ONCE) == 0
+    assert replay(kafka, "twice").run(some_flights, AT_ONCE) == 1000
+
+
+def test_records_of_others_do_not_mislead_it(kafka: str, some_flights: list[Flight]) -> None:
+    ensure_topics(kafka, {"mixed": 1})
+    replay(kafka, "mixed").run(some_flights[:10], AT_ONCE)
+    producer = Producer({"bootstrap.servers": kafka})
+    for _ in range(250):
+        producer.produce("mixed", b'{"id": 99999999, "origin": "EWR"}')
+        producer.produce("mixed", b"not JSON", headers=[("replay", b"nonsense")])
+        producer.poll(0)
+    producer.flush(10)
+
+    assert last_numbers(kafka, "mixed") == [9]
+
+
+def test_a_topic_that_is_not_there_is_said(kafka: str) -> None:
+    with pytest.raises(ReplayFailed, match="no topic nowhere"):
+        replay(kafka, "nowhere")
+
+
+def test_two_replays_of_a_topic_are_kept_apart(kafka: str) -> None:
+    ensure_topics(kafka, {"alone": 1})
+    first = start_command(kafka, "alone", None, "--speed", "60")
+    while last_numbers(kafka, "alone") == [-1]:
+        time.sleep(0.05)
+
+    second = start_command(kafka, "alone", 10)
+    assert second.wait(timeout=60) == 1
+
+    first.send_signal(signal.SIGINT)
+    assert first.wait(timeout=30) == 0
+
+
+def start_command(servers: str, topic: str, limit: int | None, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(ROOT / "manage.py"), "replay", "--topic", topic]
+    command += ["--bootstrap-servers", servers, *(more or ["--all"])]
+    command += ["--limit", str(limit)] if limit else []
+    return subprocess.Popen(
+        command,
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=Path("/"),
+    )
+
+
+def read(servers: str, topic: str) -> list[list[dict[str, object]]]:
+    """All records, by partition."""
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": f"check-{topic}"})
+    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    answer = []
+    for partition in sorted(partitions):
+        where = TopicPartition(topic, partition, 0)
+        _, end = consumer.get_watermark_offsets(where, timeout=10)
+        consumer.assign([where])
+        values: list[bytes] = []
+        while len(values) < end:
+            values += [message.value() or b"" for message in consumer.consume(5000, 5)]
+        answer.append([json.loads(value) for value in values[:end]])
+    consumer.close()
+    return answer
