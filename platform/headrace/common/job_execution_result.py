@@ -1,0 +1,27 @@
+"""What a job says when it has ended; PyFlink's `pyflink.common.job_execution_result`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class JobExecutionResult:
+    """`counters` are what the job counted: dead letters, late records, metrics of functions."""
+
+    job_id: str
+    net_runtime: int
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def get_job_id(self) -> str:
+        return self.job_id
+
+    def get_net_runtime(self) -> int:
+        """Milliseconds from the first batch to the end."""
+        return self.net_runtime
+
+    def get_accumulator_result(self, accumulator_name: str) -> int:
+        return self.counters[accumulator_name]
+
+    def get_all_accumulator_results(self) -> dict[str, int]:
+        return dict(self.counters)

@@ -1,0 +1,61 @@
+"""Values to bytes and back; PyFlink's `pyflink.common.serialization`."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+
+class DeserializationError(ValueError):
+    """The bytes of a record are not what its schema says."""
+
+
+class SerializationSchema(abc.ABC):
+    """Turns values into bytes. Called in order, once per record, on executors."""
+
+    @abc.abstractmethod
+    def serialize(self, value: Any) -> bytes | None:
+        """The bytes of a value; None is Kafka's tombstone. Any error fails the job."""
+
+
+class DeserializationSchema(abc.ABC):
+    """Turns bytes into values. Called in order, once per record, on executors."""
+
+    @abc.abstractmethod
+    def deserialize(self, data: bytes | None) -> Any:
+        """The value; raises DeserializationError for bytes it cannot read."""
+
+
+class SimpleStringSchema(SerializationSchema, DeserializationSchema):
+    """Strings in a character set, UTF-8 unless told otherwise."""
+
+    def __init__(self, charset: str = "UTF-8") -> None:
+        "".encode(charset)
+        self._charset = charset
+
+    def serialize(self, value: Any) -> bytes:
+        return str(value).encode(self._charset)
+
+    def deserialize(self, data: bytes | None) -> str | None:
+        try:
+            return None if data is None else data.decode(self._charset)
+        except UnicodeDecodeError as error:
+            raise DeserializationError(f"not {self._charset} text: {error}") from error
+
+
+class ByteArraySchema(SerializationSchema, DeserializationSchema):
+    """Bytes as they are."""
+
+    def serialize(self, value: Any) -> bytes:
+        return bytes(value)
+
+    def deserialize(self, data: bytes | None) -> bytes | None:
+        return data
+
+
+class Encoder:
+    """How a file sink writes a value."""
+
+    @staticmethod
+    def simple_string_encoder(charset_name: str = "UTF-8") -> SimpleStringSchema:
+        return SimpleStringSchema(charset_name)

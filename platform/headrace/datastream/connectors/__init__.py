@@ -1,0 +1,5 @@
+"""PyFlink's `pyflink.datastream.connectors`."""
+
+from headrace.datastream.connectors.base import DeliveryGuarantee
+
+__all__ = ["DeliveryGuarantee"]

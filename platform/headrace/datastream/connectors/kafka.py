@@ -1,0 +1,362 @@
+"""Kafka source and sink; PyFlink's `pyflink.datastream.connectors.kafka`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from headrace.common.serialization import DeserializationSchema, SerializationSchema
+from headrace.connectors.kafka.settings import (
+    DEFAULT_TRANSACTION_TIMEOUT_MS,
+    RESERVED_OPTIONS,
+)
+from headrace.datastream.connectors.base import DeliveryGuarantee, Sink, Source
+
+__all__ = [
+    "DeadLetters",
+    "DeliveryGuarantee",
+    "KafkaOffsetResetStrategy",
+    "KafkaOffsetsInitializer",
+    "KafkaRecordSerializationSchema",
+    "KafkaRecordSerializationSchemaBuilder",
+    "KafkaSink",
+    "KafkaSinkBuilder",
+    "KafkaSource",
+    "KafkaSourceBuilder",
+    "KafkaTopicPartition",
+    "OnDeserializationError",
+]
+
+#: Read by both builders when no bootstrap servers are set: the platform's Kafka.
+BOOTSTRAP_VARIABLE = "KAFKA_BOOTSTRAP_SERVERS"
+
+
+def _bootstrap_servers(given: str | None, who: str) -> str:
+    servers = given or os.environ.get(BOOTSTRAP_VARIABLE)
+    if not servers:
+        raise ValueError(
+            f"{who} needs bootstrap servers: call set_bootstrap_servers, or set "
+            f"{BOOTSTRAP_VARIABLE} in the environment"
+        )
+    return servers
+
+
+@dataclass(frozen=True)
+class KafkaTopicPartition:
+    topic: str
+    partition: int
+
+
+class KafkaOffsetResetStrategy:
+    """Where to start when a wanted offset is not there."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class KafkaOffsetsInitializer:
+    """Where a source starts, or ends if it is bounded. A start counts only where there is no
+    checkpoint: on a restore the checkpoint wins."""
+
+    mode: str
+    timestamp_ms: int | None = None
+    partition_offsets: tuple[tuple[KafkaTopicPartition, int], ...] = ()
+
+    @staticmethod
+    def earliest() -> KafkaOffsetsInitializer:
+        return KafkaOffsetsInitializer("earliest")
+
+    @staticmethod
+    def latest() -> KafkaOffsetsInitializer:
+        return KafkaOffsetsInitializer("latest")
+
+    @staticmethod
+    def timestamp(timestamp: int) -> KafkaOffsetsInitializer:
+        """The first record of each partition stamped at or after `timestamp` (ms)."""
+        return KafkaOffsetsInitializer("timestamp", timestamp_ms=timestamp)
+
+    @staticmethod
+    def offsets(offsets: dict[KafkaTopicPartition, int]) -> KafkaOffsetsInitializer:
+        """The given offset of each partition; partitions not named are read from earliest."""
+        return KafkaOffsetsInitializer("offsets", partition_offsets=tuple(offsets.items()))
+
+
+class OnDeserializationError:
+    """What happens to a record whose bytes the schema cannot read. It is counted either way."""
+
+    @staticmethod
+    def fail() -> None:
+        """The job fails (Flink's way, and the default)."""
+        return
+
+    @staticmethod
+    def drop() -> DeadLetters:
+        """It is left out."""
+        return DeadLetters(topic=None)
+
+    @staticmethod
+    def dead_letter(topic: str) -> DeadLetters:
+        """It goes to `topic`, in the same transaction as the job's output, with headers that
+        say why and where it came from."""
+        return DeadLetters(topic)
+
+
+@dataclass(frozen=True)
+class DeadLetters:
+    """Where unreadable records go; None: nowhere."""
+
+    topic: str | None
+
+
+@dataclass(frozen=True)
+class KafkaSource(Source):
+    """Reads topics, each partition a split with its own watermark. Uncommitted and aborted
+    records are not read unless `isolation.level` says so."""
+
+    bootstrap_servers: str
+    topics: tuple[str, ...]
+    topic_pattern: str | None
+    deserializer: DeserializationSchema
+    group_id: str | None = None
+    start: KafkaOffsetsInitializer = field(default_factory=KafkaOffsetsInitializer.earliest)
+    #: Where a bounded source ends; None: never.
+    stop: KafkaOffsetsInitializer | None = None
+    on_error: DeadLetters | None = None
+    properties: dict[str, str] = field(default_factory=dict, hash=False)
+
+    @staticmethod
+    def builder() -> KafkaSourceBuilder:
+        return KafkaSourceBuilder()
+
+    @property
+    def described(self) -> str:
+        return f"kafka:{self.topic_pattern or ','.join(self.topics)}"
+
+
+class KafkaSourceBuilder:
+    """Builds a KafkaSource; each method returns the builder."""
+
+    def __init__(self) -> None:
+        self._servers: str | None = None
+        self._topics: tuple[str, ...] = ()
+        self._pattern: str | None = None
+        self._deserializer: DeserializationSchema | None = None
+        self._group_id: str | None = None
+        self._start = KafkaOffsetsInitializer.earliest()
+        self._stop: KafkaOffsetsInitializer | None = None
+        self._on_error: DeadLetters | None = None
+        self._properties: dict[str, str] = {}
+
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
+        self._servers = bootstrap_servers
+        return self
+
+    def set_group_id(self, group_id: str) -> KafkaSourceBuilder:
+        self._group_id = group_id
+        return self
+
+    def set_topics(self, *topics: str) -> KafkaSourceBuilder:
+        self._topics = topics
+        return self
+
+    def set_topic_pattern(self, topic_pattern: str) -> KafkaSourceBuilder:
+        re.compile(topic_pattern)
+        self._pattern = topic_pattern
+        return self
+
+    def set_starting_offsets(
+        self, starting_offsets_initializer: KafkaOffsetsInitializer
+    ) -> KafkaSourceBuilder:
+        self._start = starting_offsets_initializer
+        return self
+
+    def set_bounded(
+        self, stopping_offsets_initializer: KafkaOffsetsInitializer
+    ) -> KafkaSourceBuilder:
+        """End there, as found at the job's first start; then the job finishes."""
+        if stopping_offsets_initializer.mode != "latest":
+            raise NotImplementedError("a bounded Kafka source can end at latest() only")
+        self._stop = stopping_offsets_initializer
+        return self
+
+    def set_value_only_deserializer(
+        self, deserialization_schema: DeserializationSchema
+    ) -> KafkaSourceBuilder:
+        self._deserializer = deserialization_schema
+        return self
+
+    def on_deserialization_error(self, action: DeadLetters | None) -> KafkaSourceBuilder:
+        """One of `OnDeserializationError`."""
+        self._on_error = action
+        return self
+
+    def set_client_id_prefix(self, prefix: str) -> KafkaSourceBuilder:
+        return self.set_property("client.id", prefix)
+
+    def set_property(self, key: str, value: str) -> KafkaSourceBuilder:
+        self._properties[key] = value
+        return self
+
+    def set_properties(self, props: dict[str, str]) -> KafkaSourceBuilder:
+        self._properties.update(props)
+        return self
+
+    def build(self) -> KafkaSource:
+        """Raises ValueError when something needed is missing."""
+        if bool(self._topics) == (self._pattern is not None):
+            raise ValueError("a KafkaSource needs set_topics or set_topic_pattern, and not both")
+        if self._deserializer is None:
+            raise ValueError("a KafkaSource needs set_value_only_deserializer")
+        return KafkaSource(
+            bootstrap_servers=_bootstrap_servers(self._servers, "a KafkaSource"),
+            topics=self._topics,
+            topic_pattern=self._pattern,
+            deserializer=self._deserializer,
+            group_id=self._group_id,
+            start=self._start,
+            stop=self._stop,
+            on_error=self._on_error,
+            properties=dict(self._properties),
+        )
+
+
+@dataclass(frozen=True)
+class KafkaRecordSerializationSchema:
+    """How a value becomes a Kafka record. The record is stamped with the value's event time, if
+    it has one, as Flink's does: mind the topic's retention when replaying old data."""
+
+    topic: str | Callable[[Any], str]
+    value_schema: SerializationSchema
+    key_schema: SerializationSchema | None = None
+
+    @staticmethod
+    def builder() -> KafkaRecordSerializationSchemaBuilder:
+        return KafkaRecordSerializationSchemaBuilder()
+
+    def record(self, timestamp: int | None, value: Any) -> dict[str, Any]:
+        """The record in the form of `Producer.produce_batch`."""
+        record: dict[str, Any] = {"value": self.value_schema.serialize(value)}
+        if self.key_schema is not None:
+            record["key"] = self.key_schema.serialize(value)
+        if callable(self.topic):
+            record["topic"] = self.topic(value)
+        if timestamp is not None and timestamp >= 0:
+            record["timestamp"] = timestamp
+        return record
+
+
+class KafkaRecordSerializationSchemaBuilder:
+    """Builds a KafkaRecordSerializationSchema."""
+
+    def __init__(self) -> None:
+        self._topic: str | Callable[[Any], str] | None = None
+        self._key: SerializationSchema | None = None
+        self._value: SerializationSchema | None = None
+
+    def set_topic(self, topic: str) -> KafkaRecordSerializationSchemaBuilder:
+        self._topic = topic
+        return self
+
+    def set_topic_selector(
+        self, topic_selector: Callable[[Any], str]
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        self._topic = getattr(topic_selector, "apply", topic_selector)
+        return self
+
+    def set_key_serialization_schema(
+        self, key_serialization_schema: SerializationSchema
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        self._key = key_serialization_schema
+        return self
+
+    def set_value_serialization_schema(
+        self, value_serialization_schema: SerializationSchema
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        self._value = value_serialization_schema
+        return self
+
+    def build(self) -> KafkaRecordSerializationSchema:
+        if self._topic is None or self._value is None:
+            raise ValueError("a Kafka record needs a topic and a value serialization schema")
+        return KafkaRecordSerializationSchema(self._topic, self._value, self._key)
+
+
+@dataclass(frozen=True)
+class KafkaSink(Sink):
+    """Writes records to Kafka; with EXACTLY_ONCE in one transaction per micro-batch and task."""
+
+    bootstrap_servers: str
+    serializer: Any
+    guarantee: DeliveryGuarantee = DeliveryGuarantee.NONE
+    transactional_id_prefix: str = ""
+    transaction_timeout_ms: int = DEFAULT_TRANSACTION_TIMEOUT_MS
+    properties: dict[str, str] = field(default_factory=dict, hash=False)
+
+    @staticmethod
+    def builder() -> KafkaSinkBuilder:
+        return KafkaSinkBuilder()
+
+    @property
+    def fixed_topic(self) -> str | None:
+        topic = getattr(self.serializer, "topic", None)
+        return topic if isinstance(topic, str) else None
+
+    @property
+    def described(self) -> str:
+        return f"kafka:{self.fixed_topic or '*'}"
+
+
+class KafkaSinkBuilder:
+    """Builds a KafkaSink; each method returns the builder."""
+
+    def __init__(self) -> None:
+        self._servers: str | None = None
+        self._sink = KafkaSink(bootstrap_servers="", serializer=None)
+        self._properties: dict[str, str] = {}
+
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder:
+        self._servers = bootstrap_servers
+        return self
+
+    def set_delivery_guarantee(self, delivery_guarantee: DeliveryGuarantee) -> KafkaSinkBuilder:
+        self._sink = replace(self._sink, guarantee=delivery_guarantee)
+        return self
+
+    def set_transactional_id_prefix(self, transactional_id_prefix: str) -> KafkaSinkBuilder:
+        """Unique to the job in its Kafka cluster, and the same from start to start."""
+        self._sink = replace(self._sink, transactional_id_prefix=transactional_id_prefix)
+        return self
+
+    def set_record_serializer(
+        self, record_serializer: KafkaRecordSerializationSchema
+    ) -> KafkaSinkBuilder:
+        self._sink = replace(self._sink, serializer=record_serializer)
+        return self
+
+    def set_property(self, key: str, value: str) -> KafkaSinkBuilder:
+        """A property of the producer, by librdkafka's name."""
+        if key == "transaction.timeout.ms":
+            self._sink = replace(self._sink, transaction_timeout_ms=int(value))
+        elif key in RESERVED_OPTIONS:
+            raise ValueError(f"{key} is set by the sink itself")
+        else:
+            self._properties[key] = value
+        return self
+
+    def build(self) -> KafkaSink:
+        """Raises ValueError when something needed is missing."""
+        if self._sink.serializer is None:
+            raise ValueError("a KafkaSink needs set_record_serializer")
+        exactly_once = self._sink.guarantee is DeliveryGuarantee.EXACTLY_ONCE
+        if exactly_once and not self._sink.transactional_id_prefix:
+            raise ValueError("EXACTLY_ONCE needs set_transactional_id_prefix, unique to the job")
+        return replace(
+            self._sink,
+            bootstrap_servers=_bootstrap_servers(self._servers, "a KafkaSink"),
+            properties=dict(self._properties),
+        )

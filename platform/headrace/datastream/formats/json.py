@@ -1,0 +1,120 @@
+"""Rows as JSON; PyFlink's `pyflink.datastream.formats.json`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from headrace.common.serialization import (
+    DeserializationError,
+    DeserializationSchema,
+    SerializationSchema,
+)
+from headrace.common.typeinfo import RowTypeInfo, TypeInformation, TypeMismatch
+from headrace.common.types import Row
+
+__all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
+
+
+class JsonRowDeserializationSchema(DeserializationSchema):
+    """A JSON object to a Row of the declared type; fields not declared are left out."""
+
+    def __init__(
+        self, type_info: RowTypeInfo, fail_on_missing_field: bool, ignore_parse_errors: bool
+    ) -> None:
+        self._type = type_info
+        self._fail_on_missing_field = fail_on_missing_field
+        self._ignore_parse_errors = ignore_parse_errors
+
+    @staticmethod
+    def builder() -> JsonRowDeserializationSchemaBuilder:
+        return JsonRowDeserializationSchemaBuilder()
+
+    def deserialize(self, data: bytes | None) -> Row | None:
+        """None for bytes that cannot be read, if parse errors are ignored."""
+        try:
+            return self._read(data)
+        except DeserializationError:
+            if self._ignore_parse_errors:
+                return None
+            raise
+
+    def _read(self, data: bytes | None) -> Row:
+        if data is None:
+            raise DeserializationError("the record has no value")
+        try:
+            values = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise DeserializationError(f"not JSON: {error}") from error
+        if not isinstance(values, dict):
+            raise DeserializationError(f"a JSON {type(values).__name__}, not an object")
+        if self._fail_on_missing_field:
+            missing = [name for name in self._type.field_names if name not in values]
+            if missing:
+                raise DeserializationError(f"no field {', '.join(map(repr, missing))}")
+        try:
+            row: Row = self._type.check(values)
+        except TypeMismatch as error:
+            raise DeserializationError(str(error)) from error
+        return row
+
+
+class JsonRowDeserializationSchemaBuilder:
+    def __init__(self) -> None:
+        self._type: RowTypeInfo | None = None
+        self._fail_on_missing_field = False
+        self._ignore_parse_errors = False
+
+    def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchemaBuilder:
+        if not isinstance(type_info, RowTypeInfo):
+            raise TypeError("the type of JSON rows is Types.ROW or Types.ROW_NAMED")
+        self._type = type_info
+        return self
+
+    def fail_on_missing_field(self) -> JsonRowDeserializationSchemaBuilder:
+        self._fail_on_missing_field = True
+        return self
+
+    def ignore_parse_errors(self) -> JsonRowDeserializationSchemaBuilder:
+        self._ignore_parse_errors = True
+        return self
+
+    def build(self) -> JsonRowDeserializationSchema:
+        if self._type is None:
+            raise ValueError("a JsonRowDeserializationSchema needs type_info")
+        if self._fail_on_missing_field and self._ignore_parse_errors:
+            raise ValueError("fail_on_missing_field and ignore_parse_errors exclude each other")
+        return JsonRowDeserializationSchema(
+            self._type, self._fail_on_missing_field, self._ignore_parse_errors
+        )
+
+
+class JsonRowSerializationSchema(SerializationSchema):
+    """A Row (or tuple) of the declared type to a JSON object."""
+
+    def __init__(self, type_info: RowTypeInfo) -> None:
+        self._type = type_info
+
+    @staticmethod
+    def builder() -> JsonRowSerializationSchemaBuilder:
+        return JsonRowSerializationSchemaBuilder()
+
+    def serialize(self, value: Any) -> bytes:
+        row: Row = self._type.check(value)
+        return json.dumps(row.as_dict(recursive=True), separators=(",", ":")).encode()
+
+
+class JsonRowSerializationSchemaBuilder:
+    def __init__(self) -> None:
+        self._type: RowTypeInfo | None = None
+
+    def with_type_info(self, type_info: TypeInformation) -> JsonRowSerializationSchemaBuilder:
+        if not isinstance(type_info, RowTypeInfo):
+            raise TypeError("the type of JSON rows is Types.ROW or Types.ROW_NAMED")
+        self._type = type_info
+        return self
+
+    def build(self) -> JsonRowSerializationSchema:
+        if self._type is None:
+            raise ValueError("a JsonRowSerializationSchema needs with_type_info")
+        return JsonRowSerializationSchema(self._type)

@@ -1,0 +1,138 @@
+"""From the stream graph that the API built to the program that runs.
+
+Nodes are numbered in topological order, so the same program text gives the same numbers and,
+where the author gave no uid, the same uids after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.runtime.operators import stateless
+from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
+from headrace.runtime.program import Generator, Node, Program, Target
+from headrace.runtime.transformations import (
+    Edge,
+    GraphError,
+    KeyedTransformation,
+    MapTransformation,
+    SinkTransformation,
+    SourceTransformation,
+    TimestampsTransformation,
+    Transformation,
+    upstream,
+)
+
+_OPERATORS = {
+    "map": stateless.Map,
+    "flat_map": stateless.FlatMap,
+    "filter": stateless.Filter,
+    "process": stateless.Process,
+}
+
+
+def compile_graph(
+    sinks: Iterable[Transformation], *, name: str, parallelism: int, max_parallelism: int
+) -> Program:
+    """Raises GraphError for a graph that cannot run."""
+    order = list(upstream(list(sinks)))
+    if not order:
+        raise GraphError("the job has no sink; call sink_to, print or execute_and_collect first")
+    compiler = _Compiler(order)
+    return Program(
+        name=name,
+        nodes={node.id: node for node in compiler.nodes.values()},
+        sources={compiler.nodes[t.id].id: t.source for t in order
+                 if isinstance(t, SourceTransformation)},
+        sinks={compiler.nodes[t.id].id: t.sink for t in order
+               if isinstance(t, SinkTransformation)},
+        generators=compiler.generators,
+        levels=max(node.level for node in compiler.nodes.values()),
+        max_parallelism=max_parallelism,
+        parallelism=parallelism,
+    )
+
+
+class _Compiler:
+    """Numbers, levels, watermark generators and edges, in topological order."""
+
+    def __init__(self, order: list[Transformation]) -> None:
+        #: by the transformation's id
+        self.nodes: dict[int, Node] = {}
+        self.generators: dict[str, Generator] = {}
+        self._reaching: dict[int, frozenset[str]] = {}
+        for number, transformation in enumerate(order, 1):
+            self._add(number, transformation)
+        self._check_uids()
+
+    def _add(self, number: int, transformation: Transformation) -> None:
+        node = Node(
+            id=number,
+            uid=transformation.uid or f"node-{number}",
+            name=transformation.name,
+            level=self._level(transformation),
+            operator=_operator(transformation),
+            output_type=transformation.output_type,
+        )
+        self.nodes[transformation.id] = node
+        generators = self._generators(number, transformation, node.level)
+        self._reaching[transformation.id] = generators
+        if isinstance(transformation, KeyedTransformation):
+            node.generators = generators
+        for input_, edge in enumerate(transformation.inputs):
+            self._connect(edge, node, input_)
+
+    def _level(self, transformation: Transformation) -> int:
+        before = max((self.nodes[e.source.id].level for e in transformation.inputs), default=0)
+        return before + 1 if isinstance(transformation, KeyedTransformation) else before
+
+    def _generators(
+        self, number: int, transformation: Transformation, level: int
+    ) -> frozenset[str]:
+        """The generators whose watermarks reach the output of a node."""
+        if isinstance(transformation, SourceTransformation):
+            return self._generator(f"silent-{number}", WatermarkStrategy.no_watermarks())
+        if isinstance(transformation, TimestampsTransformation):
+            if level > 0:
+                raise GraphError(
+                    f"{transformation.name!r} assigns timestamps behind a keyed operator; "
+                    "assign them before key_by"
+                )
+            if transformation.strategy.out_of_orderness is not None:
+                return self._generator(f"generator-{number}", transformation.strategy)
+        inputs = [self._reaching[edge.source.id] for edge in transformation.inputs]
+        return frozenset().union(*inputs)
+
+    def _generator(self, name: str, strategy: WatermarkStrategy) -> frozenset[str]:
+        # a generator without a word from any split holds the watermark back, as Flink's does
+        splits = ("*",) if strategy.out_of_orderness is None else ()
+        self.generators[name] = Generator(name, strategy, splits)
+        return frozenset((name,))
+
+    def _connect(self, edge: Edge, node: Node, input_: int) -> None:
+        tag = edge.tag.tag_id if edge.tag else None
+        targets = self.nodes[edge.source.id].outputs.setdefault(tag, [])
+        keyed = isinstance(node.operator, KeyedOperator)
+        targets.append(Target(node.id, input_, edge.key if keyed else None))
+
+    def _check_uids(self) -> None:
+        seen: dict[str, str] = {}
+        for node in self.nodes.values():
+            if node.uid in seen:
+                raise GraphError(
+                    f"uid {node.uid!r} is given to both {seen[node.uid]!r} and {node.name!r}"
+                )
+            seen[node.uid] = node.name
+
+
+def _operator(transformation: Transformation) -> StatelessOperator | KeyedOperator | None:
+    if isinstance(transformation, MapTransformation):
+        kind = _OPERATORS[transformation.kind]
+        return kind(transformation.name, transformation.function, transformation.output_type)
+    if isinstance(transformation, TimestampsTransformation):
+        return stateless.AssignTimestamps(transformation.name, transformation.strategy.assigner)
+    if isinstance(transformation, KeyedTransformation):
+        assert isinstance(transformation.operator, KeyedOperator)
+        return transformation.operator
+    return None

@@ -1,0 +1,119 @@
+"""Where a job runs: on a laptop by `python job.py`, or launched by the platform."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from headrace.wire import events
+from headrace.wire.spec import RUN_DIR_VARIABLE, JobSpec
+
+#: Jar files for Spark's class path when no platform gives them: paths joined by os.pathsep.
+JARS_VARIABLE = "HEADRACE_SPARK_JARS"
+
+
+class Reporter(Protocol):
+    """Who hears of the job's events."""
+
+    def report(self, event: events.Event) -> None: ...
+
+
+class NoReporter:
+    """On a laptop nobody listens."""
+
+    def report(self, event: events.Event) -> None:
+        pass
+
+
+@dataclass
+class StopRequest:
+    """Asks a run to end between two micro-batches. Set by a signal or a command."""
+
+    #: "" until asked, then "canceled" or "suspended".
+    reason: str = ""
+    asked: threading.Event = field(default_factory=threading.Event)
+
+    def ask(self, reason: str) -> None:
+        if not self.asked.is_set():
+            self.reason = reason
+            self.asked.set()
+
+
+@dataclass
+class RunContext:
+    """One run of one job. Paths exist; `checkpoint_dir` outlives the run on the platform."""
+
+    job_id: str
+    name: str
+    attempt: int
+    parallelism: int
+    master: str
+    memory_mib: int
+    run_dir: Path
+    checkpoint_dir: Path
+    jars: list[str]
+    configuration: dict[str, str]
+    reporter: Reporter
+    stop: StopRequest
+
+
+_current: RunContext | None = None
+
+
+def current() -> RunContext:
+    """The platform's context if this process is a driver it launched, else a laptop's."""
+    return _current if _current is not None else laptop()
+
+
+def use(context: RunContext) -> None:
+    """Called once by the driver before it runs the job's program."""
+    global _current
+    _current = context
+
+
+def laptop() -> RunContext:
+    """A run without a platform: everything in a new temporary directory, nothing kept."""
+    run_dir = Path(tempfile.mkdtemp(prefix="headrace-"))
+    cores = min(os.cpu_count() or 1, 4)
+    return RunContext(
+        job_id=uuid.uuid4().hex,
+        name="Flink Streaming Job",
+        attempt=1,
+        parallelism=cores,
+        master=os.environ.get("SPARK_MASTER") or f"local[{cores}]",
+        memory_mib=1024,
+        run_dir=run_dir,
+        checkpoint_dir=run_dir / "checkpoint",
+        jars=_laptop_jars(),
+        configuration={},
+        reporter=NoReporter(),
+        stop=StopRequest(),
+    )
+
+
+def platform(spec: JobSpec, run_dir: Path, reporter: Reporter) -> RunContext:
+    """A run the platform launched."""
+    os.environ[RUN_DIR_VARIABLE] = str(run_dir)
+    return RunContext(
+        job_id=spec.job_id,
+        name=spec.name,
+        attempt=spec.attempt,
+        parallelism=spec.parallelism,
+        master=spec.master,
+        memory_mib=spec.memory_mib,
+        run_dir=run_dir,
+        checkpoint_dir=Path(spec.checkpoint_dir),
+        jars=spec.jars,
+        configuration=spec.configuration,
+        reporter=reporter,
+        stop=StopRequest(),
+    )
+
+
+def _laptop_jars() -> list[str]:
+    return [path for path in os.environ.get(JARS_VARIABLE, "").split(os.pathsep) if path]

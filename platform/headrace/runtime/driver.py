@@ -1,0 +1,155 @@
+"""The process that the platform launches for one attempt: `python -m headrace.runtime.driver DIR`.
+
+It runs the job's program as `python job.py` would, with the platform behind
+`StreamExecutionEnvironment`, and ends with an event that says how: exit code 0 after Stopped, 1
+after Failed. SIGTERM suspends: the job goes on from its checkpoint at the next start.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform as machine
+import runpy
+import signal
+import sys
+import threading
+import time
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+
+from headrace.connectors.kafka.errors import KafkaSinkError
+from headrace.runtime import context as run_context
+from headrace.runtime.context import RunContext
+from headrace.runtime.errors import JobFailed
+from headrace.wire import commands, events, rundir
+from headrace.wire.journal import JournalWriter
+from headrace.wire.spec import JobSpec
+
+COMMAND_SECONDS = 0.2
+
+
+class Journal:
+    """Reports to the journal. Remembers whether the program ran a job at all."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._writer = JournalWriter(run_dir)
+        self.ran = False
+
+    def report(self, event: events.Event) -> None:
+        self.ran = self.ran or isinstance(event, events.Running)
+        self._writer.append(event)
+
+
+def main(run_dir: Path) -> int:
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    logging.getLogger("kafka").setLevel(logging.WARNING)
+    spec = JobSpec.read(run_dir)
+    journal = Journal(run_dir)
+    context = run_context.platform(spec, run_dir, journal)
+    run_context.use(context)
+    os.environ["KAFKA_BOOTSTRAP_SERVERS"] = spec.kafka_bootstrap_servers
+    _beat(run_dir)
+    _obey(context)
+    journal.report(events.Started(os.getpid(), spec.master, _versions()))
+    return _run(spec, context, journal)
+
+
+def _run(spec: JobSpec, context: RunContext, journal: Journal) -> int:
+    try:
+        _run_program(spec)
+        if not journal.ran:
+            raise JobFailed(
+                f"{Path(spec.entry).name} ended without running a job; "
+                "call execute() on its StreamExecutionEnvironment",
+                restartable=False,
+            )
+    except BaseException as error:
+        if context.stop.asked.is_set():
+            logging.warning("error while stopping, the next start recovers", exc_info=error)
+        else:
+            failed = _failed(error, journal, spec)
+            logging.error("job failed: %s\n%s", failed.error, failed.traceback)
+            journal.report(failed)
+            return 1
+    journal.report(events.Stopped(context.stop.reason or "finished"))
+    return 0
+
+
+def _run_program(spec: JobSpec) -> None:
+    """As `python entry arguments...`: its folder first on the path, here and in the workers."""
+    folder = str(Path(spec.entry).parent)
+    sys.argv = [spec.entry, *spec.arguments]
+    sys.path.insert(0, folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [folder, os.environ.get("PYTHONPATH", "")])
+    )
+    runpy.run_path(spec.entry, run_name="__main__")
+
+
+def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Failed:
+    """Errors of a running job are worth another attempt; those of a program before it are not,
+    unless they say so themselves."""
+    if isinstance(error, JobFailed):
+        headline = str(error).splitlines()[0]
+        return events.Failed(headline, error.traceback, error.restartable)
+    if isinstance(error, KafkaSinkError):
+        # Kafka may be away for a while; what cannot be known says so at each attempt
+        return events.Failed(f"{type(error).__name__}: {error}", _trace(error, spec), True)
+    if isinstance(error, SystemExit):
+        return events.Failed(f"the program called exit({error.code})", restartable=False)
+    headline = traceback.format_exception_only(error)[-1].strip()
+    return events.Failed(headline, _trace(error, spec), restartable=journal.ran)
+
+
+def _trace(error: BaseException, spec: JobSpec) -> str:
+    """The traceback from the program's own file on."""
+    entries = traceback.TracebackException.from_exception(error)
+    own = [i for i, frame in enumerate(entries.stack) if frame.filename == spec.entry]
+    if own:
+        entries.stack = traceback.StackSummary.from_list(list(entries.stack)[own[0] :])
+    return "".join(entries.format())
+
+
+def _beat(run_dir: Path) -> None:
+    """Touch the heartbeat file for as long as the process lives."""
+    path = run_dir / rundir.HEARTBEAT
+
+    def beat() -> None:
+        while True:
+            path.touch()
+            time.sleep(rundir.HEARTBEAT_SECONDS)
+
+    threading.Thread(target=beat, name="heartbeat", daemon=True).start()
+
+
+def _obey(context: RunContext) -> None:
+    """Carry out signals and commands."""
+    signal.signal(signal.SIGTERM, lambda *_: context.stop.ask("suspended"))
+    signal.signal(signal.SIGINT, lambda *_: context.stop.ask("suspended"))
+
+    def watch() -> None:
+        while True:
+            for path, command in commands.pending(context.run_dir):
+                reason = "canceled" if command.verb == "cancel" else "suspended"
+                context.stop.ask(reason)
+                context.reporter.report(events.CommandDone(command.command_id))
+                path.unlink(missing_ok=True)
+            time.sleep(COMMAND_SECONDS)
+
+    threading.Thread(target=watch, name="commands", daemon=True).start()
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": machine.python_version(),
+        **{name: version(name) for name in ("pyspark", "confluent-kafka")},
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,66 @@
+"""How a job fails, in words of its author's program."""
+
+from __future__ import annotations
+
+import re
+
+
+class JobFailed(RuntimeError):
+    """The job failed. `traceback` is the job author's, where there is one."""
+
+    def __init__(self, message: str, traceback: str = "", restartable: bool = True) -> None:
+        super().__init__(message)
+        self.traceback = traceback
+        self.restartable = restartable
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return f"{message}\n{self.traceback}" if self.traceback else message
+
+
+class UnknownTopic(ValueError):
+    """A topic that the job names does not exist."""
+
+
+_OPERATOR_ERROR = re.compile(
+    r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator '.*)", re.DOTALL
+)
+_PYTHON_ERROR = re.compile(r"(Traceback \(most recent call last\):.*)", re.DOTALL)
+_END_OF_PYTHON = re.compile(r"\n\s*(?:at |Driver stacktrace|Caused by:|SQLSTATE)|\n\n\s*\tat ")
+
+
+def from_spark(text: str) -> JobFailed:
+    """A JobFailed from the message of Spark's StreamingQueryException: the user's traceback and
+    operator instead of a stack of the JVM."""
+    found = _OPERATOR_ERROR.search(text)
+    if found is not None:
+        body = _cut(found.group(1))
+        headline, _, trace = body.partition("\n")
+        last = trace.strip().splitlines()[-1].strip() if trace.strip() else ""
+        return JobFailed(f"{headline}: {last}" if last else headline, _user_frames(trace))
+    found = _PYTHON_ERROR.search(text)
+    if found is not None:
+        trace = _cut(found.group(1))
+        return JobFailed(trace.strip().splitlines()[-1].strip(), trace)
+    first = text.strip().splitlines()[0] if text.strip() else "the streaming query ended"
+    return JobFailed(first[:500], text[:20_000])
+
+
+def _cut(text: str) -> str:
+    end = _END_OF_PYTHON.search(text)
+    return (text[: end.start()] if end else text).rstrip()
+
+
+def _user_frames(trace: str) -> str:
+    """The traceback without the frames of headrace itself."""
+    lines = trace.strip("\n").splitlines()
+    kept: list[str] = []
+    skipping = False
+    for line in lines:
+        if line.startswith("  File "):
+            skipping = "/headrace/runtime/" in line
+        elif not line.startswith("    "):
+            skipping = False
+        if not skipping:
+            kept.append(line)
+    return "\n".join(kept)

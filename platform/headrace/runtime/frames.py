@@ -1,0 +1,119 @@
+"""Frames: how records travel between the stages of a job on Spark.
+
+A frame is one row of Spark holding many records of one destination and key group as pickled
+bytes, like Flink's network buffers, so that the JVM and Arrow see few rows. Frames carry who
+sent them and a sequence number: a receiver sorts by both, so that a batch run again sees the
+same order.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from headrace.runtime import keys
+
+#: Kinds, in the order in which a host handles them within a batch.
+DATA, CONTROL, METRICS = 1, 2, 3
+#: Destination of frames for the whole job's report rather than an operator.
+REPORT = -1
+
+#: Spark schema of a frame.
+SCHEMA = "kg int, op int, input int, kind int, src string, seq long, time long, frame binary"
+
+MIN_WATERMARK = -(1 << 62)
+MAX_WATERMARK = 1 << 62
+
+#: (timestamp or None, key or None, value)
+Record = tuple[int | None, Any, Any]
+
+
+class Frame(NamedTuple):
+    """A row of SCHEMA. `time` is the micro-batch's, in ms: the same when it is run again."""
+
+    kg: int
+    op: int
+    input: int
+    kind: int
+    src: str
+    seq: int
+    time: int
+    frame: bytes
+
+
+class Control(NamedTuple):
+    """What a source tells every key group: watermarks of its splits, and that input ended."""
+
+    #: "<generator>/<split>" -> watermark in ms
+    watermarks: dict[str, int]
+    ended: bool
+
+
+def dumps(value: Any) -> bytes:
+    return pickle.dumps(value, 5)
+
+
+loads = pickle.loads
+
+
+class FrameWriter:
+    """Collects the records of one sender and cuts them into frames."""
+
+    def __init__(self, src: str, max_parallelism: int) -> None:
+        self._src = src
+        self._max_parallelism = max_parallelism
+        self._home = keys.key_group(src, max_parallelism)
+        self._buffers: defaultdict[tuple[int, int, int], list[Record]] = defaultdict(list)
+        self._groups: dict[Any, int] = {}
+        self._seq = 0
+        self.time = 0
+
+    def keyed(
+        self,
+        op: int,
+        input_: int,
+        selector: Callable[[Any], Any],
+        batch: Iterable[tuple[int | None, Any]],
+    ) -> None:
+        """Send records to a keyed operator's input, each to the group of its key."""
+        groups, buffers = self._groups, self._buffers
+        for timestamp, value in batch:
+            key = selector(value)
+            # exact types only: True == 1 == 1.0 would share an entry, but not a key group
+            cacheable = type(key) is str or type(key) is int
+            group = groups.get(key) if cacheable else None
+            if group is None:
+                group = keys.key_group(key, self._max_parallelism)
+                if cacheable:
+                    groups[key] = group
+            buffers[group, op, input_].append((timestamp, key, value))
+
+    def to_sink(self, op: int, batch: Iterable[tuple[int | None, Any]]) -> None:
+        """Send records to a sink; all of one sender by the same way, so their order stays."""
+        records: list[Record] = [(timestamp, None, value) for timestamp, value in batch]
+        self._buffers[self._home, op, 0].extend(records)
+
+    def frames(self) -> Iterator[Frame]:
+        """What was collected since the last call."""
+        for (group, op, input_), records in self._buffers.items():
+            yield self._frame(group, op, input_, DATA, records)
+        self._buffers.clear()
+        if len(self._groups) > 100_000:
+            self._groups.clear()
+
+    def control(self, control: Control) -> Iterator[Frame]:
+        """A control row for every key group."""
+        body = dumps(control)
+        for group in range(self._max_parallelism):
+            self._seq += 1
+            yield Frame(group, 0, 0, CONTROL, self._src, self._seq, self.time, body)
+
+    def metrics(self, values: dict[str, Any]) -> Frame:
+        """Metrics of this batch, on their way to its report."""
+        return self._frame(self._home, REPORT, 0, METRICS, values)
+
+    def _frame(self, group: int, op: int, input_: int, kind: int, content: Any) -> Frame:
+        self._seq += 1
+        return Frame(group, op, input_, kind, self._src, self._seq, self.time, dumps(content))

@@ -1,0 +1,144 @@
+"""The first stage of a job on Spark: a source's rows through the stateless operators into frames.
+
+Runs in `mapInArrow`, one task per split (or part of it) and micro-batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.metrics import BatchMetrics, age_bucket
+from headrace.runtime.operators.operator import Element
+from headrace.runtime.operators.stateless import AssignTimestamps
+from headrace.runtime.pipeline import Pipeline
+from headrace.runtime.program import PackedProgram, Program
+
+FRAME_TYPES = pa.schema(
+    [
+        ("kg", pa.int32()),
+        ("op", pa.int32()),
+        ("input", pa.int32()),
+        ("kind", pa.int32()),
+        ("src", pa.string()),
+        ("seq", pa.int64()),
+        ("time", pa.int64()),
+        ("frame", pa.binary()),
+    ]
+)
+#: Column with the micro-batch's time (ms) that every source's rows carry; the same in a rerun.
+TIME_COLUMN = "batch_time"
+
+
+class Decoded(Protocol):
+    """Rows of one split, decoded: `elements` for the main output, `rejected` for the others."""
+
+    split: str
+    elements: list[Element]
+    #: side output -> elements
+    rejected: dict[str, list[Element]]
+    #: When the source got each record, ms since 1970; empty where it does not say.
+    arrived: list[int]
+
+
+Decoder = Callable[[pa.RecordBatch], Iterable[Decoded]]
+
+
+def ingest(
+    packed: PackedProgram, source: int, decode: Decoder
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function for `mapInArrow` over the rows of one source."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        stage = IngestStage(packed.unpack(), source, task.partitionId() if task else 0)
+        for batch in batches:
+            if batch.num_rows:
+                stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
+                yield from _arrow(stage.frames())
+        yield from _arrow(stage.finish())
+
+    return run
+
+
+class IngestStage:
+    """One task: decoded rows in, frames out; watermarks and metrics at its end."""
+
+    def __init__(self, program: Program, source: int, task: int) -> None:
+        self._program = program
+        self._node = program.nodes[source]
+        self._writer = FrameWriter(f"S{source}/{task:05d}", program.max_parallelism)
+        self._pipeline = Pipeline(program)
+        self._pipeline.begin(self._writer)
+        self._assigners = {
+            f"generator-{node.id}": node.operator
+            for node in program.nodes.values()
+            if isinstance(node.operator, AssignTimestamps)
+        }
+        self._newest: dict[str, int] = {}
+        self._metrics = BatchMetrics()
+
+    def take(self, decoded: Iterable[Decoded], time: int) -> None:
+        """Rows in the order of the split."""
+        self._writer.time = time
+        for part in decoded:
+            self._pipeline.send(self._node, None, part.elements)
+            for tag, elements in part.rejected.items():
+                self._pipeline.count("deserializationErrors", len(elements))
+                self._pipeline.send(self._node, tag, elements)
+            self._keep_newest(part.split)
+            self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))
+            for arrived in part.arrived:
+                age = age_bucket(max(0, time - arrived))
+                self._metrics.ages[age] = self._metrics.ages.get(age, 0) + 1
+
+    def frames(self) -> Iterator[Frame]:
+        return self._writer.frames()
+
+    def finish(self) -> Iterator[Frame]:
+        """What the task has to say at its end; nothing when it saw no row."""
+        if not self._metrics.records_in:
+            return
+        if self._program.levels and self._newest:
+            yield from self._writer.control(Control(self._newest, ended=False))
+        self._metrics.counters = dict(self._pipeline.counters)
+        yield self._writer.metrics(self._metrics.to_dict())
+
+    def _keep_newest(self, split: str) -> None:
+        for name, assigner in self._assigners.items():
+            newest = assigner.take_newest()
+            generator = self._program.generators.get(name)
+            if generator is None or newest == MIN_WATERMARK:
+                continue
+            where = f"{name}/{self._node.id}:{split}"
+            delay = generator.strategy.out_of_orderness or 0
+            self._newest[where] = max(self._newest.get(where, MIN_WATERMARK), newest - delay - 1)
+
+
+def _arrow(frames: Iterable[Frame]) -> Iterator[pa.RecordBatch]:
+    rows = list(frames)
+    if rows:
+        columns: list[Any] = list(zip(*rows, strict=True))
+        arrays = [pa.array(c, kind) for c, kind in zip(columns, FRAME_TYPES.types, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=FRAME_TYPES)
+
+
+def ingest_control(
+    packed: PackedProgram,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """As `ingest`, for the control source: rows (tick long, ended boolean, batch_time)."""
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        program = packed.unpack()
+        for batch in batches:
+            for row in batch.to_pylist():
+                writer = FrameWriter("control", program.max_parallelism)
+                writer.time = row[TIME_COLUMN]
+                yield from _arrow(writer.control(Control({}, row["ended"])))
+
+    return run

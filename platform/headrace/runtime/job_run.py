@@ -1,0 +1,201 @@
+"""One run of a compiled job on Spark, from recovery to its end."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from headrace.common.job_execution_result import JobExecutionResult
+from headrace.connectors.kafka.committer import Committer
+from headrace.connectors.kafka.messages import Recovery
+from headrace.runtime import job_sink, spark_plan, spark_session
+from headrace.runtime.batch_reporting import BatchReporting, Counters
+from headrace.runtime.context import RunContext
+from headrace.runtime.errors import from_spark
+from headrace.runtime.plan import plan
+from headrace.runtime.program import Program
+from headrace.runtime.python_sources import ControlFile
+from headrace.wire import events, rundir
+
+POLL_SECONDS = 0.1
+#: How long a stop waits for the micro-batch that runs; what is open then is aborted and redone.
+STOP_SECONDS = 10.0
+
+
+class JobRun:
+    """1. plan, 2. recover the sinks, 3. start the query, 4. watch it, 5. end in order."""
+
+    def __init__(self, program: Program, context: RunContext, interval: int | None) -> None:
+        self._program = program
+        self._context = context
+        self._interval = interval
+        self._state_dir = context.checkpoint_dir / "headrace"
+        self._control = ControlFile(self._state_dir / "control.json")
+        self._counters = Counters(self._state_dir / "counters.json")
+        #: What `execute_and_collect` asked for.
+        self.collected: list[Any] = []
+
+    def execute(self) -> JobExecutionResult:
+        """Returns when the job has ended on purpose; raises JobFailed when it failed."""
+        begun = time.monotonic()
+        names = job_sink.sink_names(self._program)
+        kafka = job_sink.kafka_settings(self._program, names)
+        self._report_plan(names)
+        self._state_dir.mkdir(parents=True, exist_ok=True)
+        # Spark's JVM takes seconds to start; what it is not needed for is checked before
+        spark = spark_session.start(self._context, self._program.parallelism)
+        try:
+            planned = spark_plan.build(
+                spark,
+                self._program,
+                self._state_dir,
+                self._state_dir / "control.json",
+                self._context.configuration,
+            )
+            committer = Committer(kafka.values(), self._context.checkpoint_dir)
+            recovery = committer.recover(self._completed_batch())
+            self._leave_sink_plan(planned, kafka, names, recovery)
+            self._run(spark, planned, recovery)
+            committer.recover(self._completed_batch())  # a stop within a batch leaves things open
+        finally:
+            spark.stop()
+        took = int((time.monotonic() - begun) * 1000)
+        return JobExecutionResult(self._context.job_id, took, self._counters.values)
+
+    # --- before the query
+
+    def _report_plan(self, names: dict[int, str]) -> None:
+        sources = [source.described for source in self._program.sources.values()]
+        self._context.reporter.report(
+            events.Planned(
+                plan=plan(self._program),
+                sources=sources,
+                sinks=list(names.values()),
+                checkpoint_interval=self._interval or 0,
+            )
+        )
+
+    @property
+    def _spark_checkpoint(self) -> Path:
+        return self._context.checkpoint_dir / "spark"
+
+    def _completed_batch(self) -> int | None:
+        """The newest batch in Spark's commit log."""
+        commits = self._spark_checkpoint / "commits"
+        found = [int(p.name) for p in commits.glob("*") if p.name.isdigit()]
+        return max(found, default=None)
+
+    def _leave_sink_plan(
+        self,
+        planned: spark_plan.SparkPlan,
+        kafka: dict[int, Any],
+        names: dict[int, str],
+        recovery: Recovery,
+    ) -> None:
+        sink_plan = job_sink.SinkPlan(
+            planned.packed,
+            kafka,
+            names,
+            recovery.resume,
+            self._context.checkpoint_dir,
+            self._context.run_dir,
+        )
+        rundir.write_atomically(self._sink_plan, pickle.dumps(sink_plan, 5))
+        shutil.rmtree(self._context.run_dir / job_sink.REPORTS, ignore_errors=True)
+
+    @property
+    def _sink_plan(self) -> Path:
+        return self._context.run_dir / "sinks.pickle"
+
+    # --- the query
+
+    def _run(
+        self, spark: SparkSession, planned: spark_plan.SparkPlan, recovery: Recovery
+    ) -> None:
+        completed = self._completed_batch()
+        reporting = BatchReporting(
+            self._context, self._counters, -1 if completed is None else completed
+        )
+        query = self._start(spark, planned)
+        self._context.reporter.report(
+            events.Running(
+                restored_checkpoint=None if completed is None else completed + 1,
+                application_id=spark.sparkContext.applicationId,
+                recovered=recovery.counts(),
+            )
+        )
+        self._watch(query, reporting)
+        if planned.bounded and not self._context.stop.asked.is_set():
+            # all input is read: one more batch tells the operators, so that windows close
+            self._control.end()
+            self._watch(self._start(spark, planned), reporting)
+        self.collected = reporting.collected
+
+    def _start(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> StreamingQuery:
+        spark.dataSource.register(job_sink.JobSink)
+        writer = (
+            planned.frames.writeStream.format(job_sink.JobSink.name())
+            .outputMode("append")
+            .option("plan", str(self._sink_plan))
+            .option("checkpointLocation", str(self._spark_checkpoint))
+            .queryName(self._program.name)
+        )
+        if planned.bounded:
+            writer = writer.trigger(availableNow=True)
+        elif self._interval:
+            writer = writer.trigger(processingTime=f"{self._interval} milliseconds")
+        return writer.start()
+
+    def _watch(self, query: StreamingQuery, reporting: BatchReporting) -> None:
+        stop = self._context.stop
+        quiet = _QuietTicks(self._program, self._control)
+        while query.isActive and not stop.asked.wait(POLL_SECONDS):
+            quiet.observe(reporting.take(query))
+        if stop.asked.is_set() and query.isActive:
+            self._stop(query)
+        reporting.take(query)
+        self._raise_failure(query)
+
+    def _stop(self, query: StreamingQuery) -> None:
+        """Between two batches if one ends in time."""
+        until = time.monotonic() + STOP_SECONDS
+        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < until:
+            time.sleep(0.005)
+        query.stop()
+
+    def _raise_failure(self, query: StreamingQuery) -> None:
+        failure: StreamingQueryException | None = query.exception()
+        if failure is not None and not self._context.stop.asked.is_set():
+            raise from_spark(str(failure))
+
+
+class _QuietTicks:
+    """A split can only be found idle by a batch: run one when data has stopped coming."""
+
+    def __init__(self, program: Program, control: ControlFile) -> None:
+        timeouts = [g.strategy.idle_timeout for g in program.generators.values()]
+        self._longest = max((t for t in timeouts if t is not None), default=None)
+        self._control = control
+        #: When the newest batch with data ended; None when a tick has followed it.
+        self._data_ended: float | None = None
+        self._tick_runs = False
+
+    def observe(self, new_batch: bool) -> None:
+        if self._longest is None:
+            return
+        if new_batch and not self._tick_runs:
+            self._data_ended = time.monotonic()
+        elif new_batch:
+            self._tick_runs = False
+        elif self._data_ended is not None:
+            if time.monotonic() - self._data_ended > self._longest / 1000 + 0.1:
+                self._data_ended = None
+                self._tick_runs = True
+                self._control.tick()

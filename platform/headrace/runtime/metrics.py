@@ -1,0 +1,64 @@
+"""What a micro-batch counted on its way, merged into one report when it is committed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass
+class BatchMetrics:
+    """Parts of a batch's report; `merge` adds another part.
+
+    Travels inside the batch's own frames, so each part counts exactly once, however often
+    Spark ran a task again."""
+
+    records_in: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+    #: level -> watermark
+    watermarks: dict[int, int] = field(default_factory=dict)
+    #: waiting time of a record at the batch's start, ms (rounded) -> records
+    ages: dict[int, int] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def merge(self, other: dict[str, Any]) -> None:
+        self.records_in += other["records_in"]
+        self.counters = dict(Counter(self.counters) + Counter(other["counters"]))
+        self.ages = dict(Counter(self.ages) + Counter(other["ages"]))
+        for level, watermark in other["watermarks"].items():
+            self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
+
+
+def age_bucket(millis: int) -> int:
+    """Ages rounded so that a batch has few of them: to 5 ms, from a second on to two digits."""
+    if millis < 1000:
+        return millis // 5 * 5
+    unit = 10 ** (len(str(millis)) - 2)
+    return millis // unit * unit
+
+
+def latency_summary(ages: dict[int, int], since_batch_start: int) -> dict[str, float]:
+    """Percentiles (ms) of age plus the time since the batch began; empty without records."""
+    total = sum(ages.values())
+    if not total:
+        return {}
+    ordered = sorted(ages.items())
+
+    def percentile(share: float) -> float:
+        seen = 0
+        for age, count in ordered:
+            seen += count
+            if seen >= share * total:
+                return float(age + since_batch_start)
+        return float(ordered[-1][0] + since_batch_start)
+
+    return {
+        "p50": percentile(0.50),
+        "p90": percentile(0.90),
+        "p99": percentile(0.99),
+        "max": float(ordered[-1][0] + since_batch_start),
+        "count": float(total),
+    }

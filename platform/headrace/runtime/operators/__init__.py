@@ -1,0 +1,1 @@
+"""What runs at the nodes of a job: operators that know nothing of Spark."""

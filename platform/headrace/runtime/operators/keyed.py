@@ -1,0 +1,83 @@
+"""reduce and process on a keyed stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from headrace.datastream.functions import (
+    Function,
+    KeyedProcessFunction,
+    RuntimeContext,
+    TimerService,
+)
+from headrace.runtime.operators.operator import (
+    KeyedContext,
+    KeyedOperator,
+    emit_results,
+    method,
+)
+
+
+class Reduce(KeyedOperator):
+    """Emits the value reduced so far, for every element."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:
+        self._reduce: Callable[[Any, Any], Any] = method(self.function, "reduce")
+        if isinstance(self.function, Function):
+            self.function.open(context)
+
+    def process(self, value: Any, input_: int, context: KeyedContext) -> None:
+        before = context.state("reduced")
+        result = value if before is None else self._reduce(before, value)
+        context.set_state("reduced", result)
+        context.emit(result, context.timestamp)
+
+
+class KeyedProcess(KeyedOperator):
+    """A KeyedProcessFunction of the job's author."""
+
+    def __init__(self, function: KeyedProcessFunction) -> None:
+        self.function = function
+
+    def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:
+        self._context = _FunctionContext(keyed)
+        self.function.open(context)
+
+    def process(self, value: Any, input_: int, context: KeyedContext) -> None:
+        results = self.function.process_element(value, self._context)
+        emit_results(results, context, context.timestamp)
+
+    def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
+        emit_results(self.function.on_timer(timestamp, self._context), context, timestamp)
+
+
+class _FunctionContext(KeyedProcessFunction.OnTimerContext, TimerService):
+    """What the function sees: element time, key, timers."""
+
+    def __init__(self, keyed: KeyedContext) -> None:
+        self._keyed = keyed
+
+    def timestamp(self) -> int | None:
+        return self._keyed.timestamp
+
+    def get_current_key(self) -> Any:
+        return self._keyed.key
+
+    def timer_service(self) -> TimerService:
+        return self
+
+    def current_processing_time(self) -> int:
+        return self._keyed.processing_time
+
+    def current_watermark(self) -> int:
+        return self._keyed.watermark
+
+    def register_event_time_timer(self, timestamp: int) -> None:
+        self._keyed.register_timer(timestamp)
+
+    def delete_event_time_timer(self, timestamp: int) -> None:
+        self._keyed.delete_timer(timestamp)

@@ -1,0 +1,99 @@
+"""The two kinds of operator and what they see of their surroundings."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from headrace.datastream.functions import RuntimeContext
+from headrace.datastream.output_tag import OutputTag
+
+#: (timestamp or None, value)
+Element = tuple[int | None, Any]
+
+
+class Output(Protocol):
+    """Where an operator's results go."""
+
+    def emit(self, elements: list[Element], tag: str | None = None) -> None:
+        """To the main output, or to the side output named `tag`."""
+
+
+class StatelessOperator(abc.ABC):
+    """Handles a batch of elements at a time, in order."""
+
+    def open(self, context: RuntimeContext) -> None:  # noqa: B027
+        """Called once per worker process, before the first batch."""
+
+    @abc.abstractmethod
+    def process(self, elements: list[Element], output: Output) -> None: ...
+
+
+class KeyedContext(Protocol):
+    """What a keyed operator sees: the current key, its state and timers, and its output."""
+
+    key: Any
+    #: Event time of the current element, or of the timer that fires.
+    timestamp: int | None
+    watermark: int
+    #: Time of the micro-batch, ms.
+    processing_time: int
+
+    def emit(self, value: Any, timestamp: int | None) -> None: ...
+    def emit_to(self, tag: str, value: Any, timestamp: int | None) -> None: ...
+    def count(self, counter: str, n: int = 1) -> None: ...
+    def state(self, name: str, namespace: Any = None) -> Any: ...
+    def set_state(self, name: str, value: Any, namespace: Any = None) -> None: ...
+    def register_timer(self, timestamp: int, namespace: Any = None) -> None: ...
+    def delete_timer(self, timestamp: int, namespace: Any = None) -> None: ...
+
+
+class KeyedOperator(abc.ABC):
+    """Handles one element of one key at a time, with state and event-time timers."""
+
+    def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:  # noqa: B027
+        """Called once per worker process. `keyed` is the object the other calls get, too."""
+
+    @abc.abstractmethod
+    def process(self, value: Any, input_: int, context: KeyedContext) -> None: ...
+
+    def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:  # noqa: B027
+        """Called in order of time for each timer that the watermark has passed."""
+
+
+class OperatorError(RuntimeError):
+    """A function of the job raised. The micro-batch is not committed; nothing of it is visible."""
+
+    def __init__(self, operator: str, value: Any, traceback: str) -> None:
+        super().__init__(operator, value, traceback)
+        self.operator = operator
+        self.value = value
+        self.traceback = traceback
+
+    def __str__(self) -> str:
+        shown = repr(self.value)
+        shown = shown if len(shown) <= 200 else f"{shown[:200]}…"
+        return f"operator {self.operator!r} failed on {shown}\n{self.traceback}"
+
+
+def method(function: Any, name: str) -> Callable[..., Any]:
+    """The method `name` of a Function, or the callable given in its place."""
+    return getattr(function, name, function)  # type: ignore[no-any-return]
+
+
+def side_or_main(result: Any) -> tuple[str | None, Any]:
+    """What a process function yielded: (side output's name or None, value)."""
+    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], OutputTag):
+        return result[0].tag_id, result[1]
+    return None, result
+
+
+def emit_results(results: Iterable[Any] | None, context: KeyedContext, ts: int | None) -> None:
+    """Send what a function returned, side outputs included, with one timestamp."""
+    for result in results or ():
+        tag, value = side_or_main(result)
+        if tag is None:
+            context.emit(value, ts)
+        else:
+            context.emit_to(tag, value, ts)

@@ -1,0 +1,94 @@
+"""A compiled job: what the Python workers get, once per worker process.
+
+Nodes are numbered; each has a level (0: reads the sources, n: behind the n-th keyed exchange), an
+operator, and edges to what reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import cloudpickle
+
+from headrace.common.typeinfo import TypeInformation
+from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
+
+
+@dataclass(frozen=True)
+class Target:
+    """An edge's end. `selector` is set on a keyed exchange."""
+
+    node: int
+    input: int
+    selector: Callable[[Any], Any] | None = None
+
+
+@dataclass
+class Node:
+    """One operator. `outputs`: side output's name, or None for the main one -> targets."""
+
+    id: int
+    uid: str
+    name: str
+    level: int
+    operator: StatelessOperator | KeyedOperator | None
+    outputs: dict[str | None, list[Target]] = field(default_factory=dict)
+    output_type: TypeInformation | None = None
+    #: Names of the watermark generators upstream, on keyed operators.
+    generators: frozenset[str] = frozenset()
+
+
+@dataclass
+class Generator:
+    """A watermark generator: a strategy applied to the splits of a source."""
+
+    name: str
+    strategy: WatermarkStrategy
+    #: Splits known at start: each holds the watermark back until it has spoken.
+    splits: tuple[str, ...] = ()
+
+
+@dataclass
+class Program:
+    """The whole job. `sinks` and `sources` map a node's number to what the user gave."""
+
+    name: str
+    nodes: dict[int, Node]
+    sources: dict[int, Any]
+    sinks: dict[int, Any]
+    generators: dict[str, Generator]
+    levels: int
+    max_parallelism: int
+    parallelism: int
+    attempt: int = 0
+
+    def keyed_nodes(self, level: int) -> list[Node]:
+        return [n for n in self.nodes.values() if n.level == level and n.id not in self.sinks
+                and isinstance(n.operator, KeyedOperator)]
+
+
+@dataclass(frozen=True)
+class PackedProgram:
+    """A program on its way to the workers; unpacked once per process and token."""
+
+    token: str
+    body: bytes
+
+    @classmethod
+    def pack(cls, program: Program) -> PackedProgram:
+        body = cloudpickle.dumps(program)
+        return cls(hashlib.sha256(body).hexdigest()[:16], body)
+
+    def unpack(self) -> Program:
+        program = _unpacked.get(self.token)
+        if program is None:
+            _unpacked.clear()  # a worker serves one job; an older program is of an older run
+            program = _unpacked[self.token] = cloudpickle.loads(self.body)
+        return program
+
+
+_unpacked: dict[str, Program] = {}

@@ -1,0 +1,76 @@
+"""From Spark's progress and the batch's own report to a checkpoint event."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from headrace.runtime.job_sink import BatchReport
+from headrace.runtime.metrics import latency_summary
+from headrace.wire.events import CheckpointCompleted
+
+Offsets = dict[str, dict[str, int]]
+
+
+def checkpoint(
+    progress: dict[str, Any], report: BatchReport | None, counters: dict[str, int]
+) -> CheckpointCompleted:
+    """`progress` as StreamingQueryProgress.json; `counters` since the start of the job."""
+    phases = {name: int(ms) for name, ms in progress.get("durationMs", {}).items()}
+    operators = progress.get("stateOperators", [])
+    event = {
+        "checkpoint_id": progress["batchId"] + 1,
+        "started_at": _millis(progress["timestamp"]),
+        "duration": phases.get("triggerExecution", 0),
+        "state_size": sum(int(o.get("memoryUsedBytes", 0)) for o in operators),
+        "state_rows": sum(int(o.get("numRowsTotal", 0)) for o in operators),
+        "phases": phases,
+        "offsets": offsets(progress, "endOffset"),
+        "lag": lag(progress),
+        "counters": counters,
+    }
+    if report is not None:
+        metrics = report.metrics
+        event |= {
+            "records_in": metrics.records_in,
+            "records_out": report.records_out,
+            "transactions": report.transactions,
+            "latency": latency_summary(metrics.ages, max(0, report.visible_at - report.time)),
+            "watermark": _watermark(metrics.watermarks),
+        }
+    return CheckpointCompleted(**event)
+
+
+def offsets(progress: dict[str, Any], which: str) -> Offsets:
+    """Kafka offsets per topic and partition of all sources."""
+    found: Offsets = {}
+    for source in progress.get("sources", []):
+        if "Kafka" in source.get("description", "") and isinstance(source.get(which), dict):
+            for topic, partitions in source[which].items():
+                known = found.setdefault(topic, {})
+                known.update({p: int(offset) for p, offset in partitions.items()})
+    return found
+
+
+def lag(progress: dict[str, Any]) -> Offsets:
+    """Records that the brokers hold beyond what this batch read."""
+    done, latest = offsets(progress, "endOffset"), offsets(progress, "latestOffset")
+    return {
+        topic: {
+            p: max(0, latest.get(topic, {}).get(p, offset) - offset)
+            for p, offset in partitions.items()
+        }
+        for topic, partitions in done.items()
+    }
+
+
+def _watermark(watermarks: dict[int, int]) -> int | None:
+    """The last level's, if event time can say it (not before the first, not at the end)."""
+    if not watermarks:
+        return None
+    value = watermarks[max(watermarks)]
+    return value if abs(value) < 1 << 61 else None
+
+
+def _millis(timestamp: str) -> int:
+    return int(datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp() * 1000)

@@ -1,0 +1,208 @@
+"""Sources in Python for Spark: collections, sockets, and the job's own control rows."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+
+from headrace.wire import rundir
+
+#: Values of a collection in one row of Spark.
+CHUNK = 1000
+
+
+class _Rows(InputPartition):
+    """Rows that travel inside the partition itself."""
+
+    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
+        super().__init__(rows)
+        self.rows = rows
+
+
+class _Reader(DataSourceStreamReader):
+    """A reader whose offset is one growing number and whose rows the driver's side holds."""
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - PySpark's names
+        return {"position": 0}
+
+    def latestOffset(self) -> dict[str, int]:  # type: ignore[override]  # noqa: N802
+        return {"position": self.position()}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[_Rows]:  # type: ignore[override]
+        return [_Rows(self.rows(start["position"], end["position"]))]
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
+        assert isinstance(partition, _Rows)
+        return iter(partition.rows)
+
+    def position(self) -> int:
+        raise NotImplementedError
+
+    def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
+        raise NotImplementedError
+
+
+class CollectionData(DataSource):
+    """Option `path`: a pickled sequence of values. Rows: (values: pickled list)."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "headrace-collection"
+
+    def schema(self) -> str:
+        return "values binary"
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        return _CollectionReader(Path(self.options["path"]))
+
+
+class _CollectionReader(_Reader):
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._values: tuple[Any, ...] | None = None
+
+    def position(self) -> int:
+        return len(self._all())
+
+    def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
+        values = self._all()
+        return [
+            (pickle.dumps(values[at : min(at + CHUNK, end)], 5),) for at in range(start, end, CHUNK)
+        ]
+
+    def _all(self) -> tuple[Any, ...]:
+        if self._values is None:
+            self._values = pickle.loads(self._path.read_bytes())
+        return self._values
+
+
+class SocketData(DataSource):
+    """Options `host`, `port`. Rows: (values: pickled list of lines)."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "headrace-socket"
+
+    def schema(self) -> str:
+        return "values binary"
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        return _SocketReader(self.options["host"], int(self.options["port"]))
+
+
+class _SocketReader(_Reader):
+    """Lines are kept until their batch is committed. `_first` is the number of the oldest line
+    held; None until Spark says where a restored job stands. What an earlier driver had read and
+    not committed cannot be read again."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._address = (host, port)
+        self._lines: list[str] = []
+        self._first = 0
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"address": self._address}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(*state["address"])  # type: ignore[misc]
+
+    def position(self) -> int:
+        self._connect()
+        with self._lock:
+            return self._first + len(self._lines)
+
+    def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
+        self._connect()
+        with self._lock:
+            if self._first + len(self._lines) < end:  # restored: lines up to `end` are gone
+                self._first = end
+                return []
+            lines = self._lines[max(0, start - self._first) : end - self._first]
+        return [(pickle.dumps(lines, 5),)] if lines else []
+
+    def commit(self, end: dict[str, int]) -> None:
+        with self._lock:
+            done = end["position"] - self._first
+            if done > 0:
+                del self._lines[:done]
+                self._first = end["position"]
+
+    def _connect(self) -> None:
+        if self._thread is None:
+            connection = socket.create_connection(self._address, timeout=10)
+            connection.settimeout(None)
+            self._thread = threading.Thread(target=self._receive, args=(connection,), daemon=True)
+            self._thread.start()
+
+    def _receive(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("r", encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                with self._lock:
+                    self._lines.append(line.rstrip("\r\n"))
+
+
+class ControlData(DataSource):
+    """Option `path`: the control file. Rows: (ended: boolean), one per tick of the driver."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "headrace-control"
+
+    def schema(self) -> str:
+        return "ended boolean"
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        return _ControlReader(Path(self.options["path"]))
+
+
+class _ControlReader(_Reader):
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def position(self) -> int:
+        return ControlFile(self._path).read()[0]
+
+    def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
+        _, ended_at = ControlFile(self._path).read()
+        return [(ended_at is not None and end >= ended_at,)] if end > start else []
+
+
+class ControlFile:
+    """How the driver's main thread reaches the control source: ticks, and the end of input.
+
+    Lives beside the checkpoint, so that ticks go on growing after a restart."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> tuple[int, int | None]:
+        """(newest tick, tick at which input ended or None)."""
+        try:
+            values = json.loads(self._path.read_text())
+        except FileNotFoundError:
+            return 0, None
+        return values["tick"], values["ended_at"]
+
+    def tick(self) -> None:
+        """Make one batch run, so that time goes on without data."""
+        tick, ended_at = self.read()
+        self._write(tick + 1, ended_at)
+
+    def end(self) -> None:
+        """All input has been read; one more batch carries that to the operators."""
+        tick, ended_at = self.read()
+        if ended_at is None:
+            self._write(tick + 1, tick + 1)
+
+    def _write(self, tick: int, ended_at: int | None) -> None:
+        content = json.dumps({"tick": tick, "ended_at": ended_at}).encode()
+        rundir.write_atomically(self._path, content)

@@ -1,0 +1,105 @@
+"""Event-time timers of one key group, kept in pages of about a second of event time.
+
+The index of pages is part of the host's head, a page is an entry of the store, so firing reads
+only the pages that are due, however many timers wait for later.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import defaultdict
+from typing import Any
+
+from headrace.runtime import keys
+from headrace.runtime.frames import MIN_WATERMARK, dumps, loads
+from headrace.runtime.state import Store
+
+PAGE_MILLIS = 1024
+
+#: (operator's uid, key, namespace)
+Owner = tuple[str, Any, Any]
+#: timestamp -> owners in the order they registered
+Page = dict[int, dict[Owner, None]]
+
+
+class Timers:
+    """`index` is the set of page numbers that hold a timer; it is changed in place."""
+
+    def __init__(self, store: Store, index: set[int]) -> None:
+        self._store = store
+        self._index = index
+        self._pages: dict[int, Page] = {}
+        self._dirty: set[int] = set()
+        #: Timers of pages up to `_queued_to`, per operator; deleted ones are skipped when popped.
+        self._queues: defaultdict[str, list[tuple[int, int, Owner]]] = defaultdict(list)
+        self._queued_to = MIN_WATERMARK // PAGE_MILLIS
+        self._order = itertools.count()
+
+    def register(self, timestamp: int, owner: Owner) -> None:
+        """A second registration of the same timestamp and owner changes nothing."""
+        number = timestamp // PAGE_MILLIS
+        owners = self._page(number).setdefault(timestamp, {})
+        if owner in owners:
+            return
+        owners[owner] = None
+        self._dirty.add(number)
+        self._index.add(number)
+        if number <= self._queued_to:
+            self._queue(timestamp, owner)
+
+    def delete(self, timestamp: int, owner: Owner) -> None:
+        number = timestamp // PAGE_MILLIS
+        if number not in self._index:
+            return
+        page = self._page(number)
+        owners = page.get(timestamp, {})
+        if owner not in owners:
+            return
+        del owners[owner]
+        if not owners:
+            del page[timestamp]
+        self._dirty.add(number)
+
+    def pop_due(self, uid: str, watermark: int) -> tuple[int, Owner] | None:
+        """Remove and return the earliest timer of an operator at or before the watermark."""
+        self._queue_pages_to(watermark // PAGE_MILLIS)
+        queue = self._queues[uid]
+        while queue and queue[0][0] <= watermark:
+            timestamp, _, owner = heapq.heappop(queue)
+            if owner in self._page(timestamp // PAGE_MILLIS).get(timestamp, {}):
+                self.delete(timestamp, owner)
+                return timestamp, owner
+        return None
+
+    def flush(self) -> None:
+        for number in self._dirty:
+            if self._pages[number]:
+                self._store.put(_address(number), dumps(self._pages[number]))
+            else:
+                self._store.remove(_address(number))
+                self._index.discard(number)
+        self._dirty.clear()
+
+    def _queue_pages_to(self, last: int) -> None:
+        if last <= self._queued_to:
+            return
+        for number in sorted(n for n in self._index if self._queued_to < n <= last):
+            for timestamp, owners in self._page(number).items():
+                for owner in owners:
+                    self._queue(timestamp, owner)
+        self._queued_to = last
+
+    def _queue(self, timestamp: int, owner: Owner) -> None:
+        heapq.heappush(self._queues[owner[0]], (timestamp, next(self._order), owner))
+
+    def _page(self, number: int) -> Page:
+        page = self._pages.get(number)
+        if page is None:
+            stored = self._store.get(_address(number)) if number in self._index else None
+            page = self._pages[number] = loads(stored) if stored else {}
+        return page
+
+
+def _address(number: int) -> bytes:
+    return b"t" + keys.encode(number)

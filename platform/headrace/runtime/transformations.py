@@ -1,0 +1,86 @@
+"""The stream graph as the API builds it: lazy, untouched until `execute`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from headrace.common.typeinfo import TypeInformation
+from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.datastream.output_tag import OutputTag
+
+_ids = itertools.count(1)
+
+
+class GraphError(ValueError):
+    """The job's graph cannot run."""
+
+
+@dataclass(eq=False, kw_only=True)
+class Transformation:
+    """One node of the stream graph. Inputs are edges from other nodes."""
+
+    name: str
+    inputs: list[Edge] = field(default_factory=list)
+    output_type: TypeInformation | None = None
+    uid: str | None = None
+    parallelism: int | None = None
+    id: int = field(default_factory=lambda: next(_ids))
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From a node's main output, or one of its side outputs, perhaps exchanged by key."""
+
+    source: Transformation
+    tag: OutputTag | None = None
+    key: Callable[[Any], Any] | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class SourceTransformation(Transformation):
+    source: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class MapTransformation(Transformation):
+    """Stateless: `kind` is one of map, flat_map, filter, process; `function` a Function or a
+    callable."""
+
+    kind: str
+    function: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class TimestampsTransformation(Transformation):
+    strategy: WatermarkStrategy
+
+
+@dataclass(eq=False, kw_only=True)
+class KeyedTransformation(Transformation):
+    """An operator behind a keyed exchange; `operator` is a `runtime.operators` class instance."""
+
+    operator: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class SinkTransformation(Transformation):
+    sink: Any
+
+
+def upstream(sinks: list[Transformation]) -> Iterator[Transformation]:
+    """Every node that leads to a sink, each once, inputs before what reads them."""
+    seen: set[int] = set()
+
+    def visit(node: Transformation) -> Iterator[Transformation]:
+        if node.id in seen:
+            return
+        seen.add(node.id)
+        for edge in node.inputs:
+            yield from visit(edge.source)
+        yield node
+
+    for sink in sinks:
+        yield from visit(sink)

@@ -1,0 +1,55 @@
+"""The watermark of an operator: the smallest over its generators and their splits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
+from headrace.runtime.program import Generator
+
+
+class SplitWatermarks:
+    """What one key group knows of the splits; a plain value to be kept in its head.
+
+    Every key group gets the same control rows, so all of them know the same."""
+
+    def __init__(self) -> None:
+        self._watermarks: dict[str, int] = {}
+        self._last_active: dict[str, int] = {}
+        self._first_seen: int | None = None
+
+    def advance(self, watermarks: dict[str, int], time: int) -> None:
+        """Take what a source's task said; watermarks never go back."""
+        if self._first_seen is None:
+            self._first_seen = time
+        for split, watermark in watermarks.items():
+            if watermark > self._watermarks.get(split, MIN_WATERMARK):
+                self._watermarks[split] = watermark
+            self._last_active[split] = time
+
+    def end(self, generators: Iterable[Generator]) -> None:
+        """All input has ended: nothing holds a watermark back any more."""
+        for generator in generators:
+            for split in self._splits(generator):
+                self._watermarks[split] = MAX_WATERMARK
+
+    def of(self, generators: Iterable[Generator], time: int) -> int:
+        """MIN_WATERMARK while a split that is not idle has not spoken, or when all are idle."""
+        alive = [
+            self._watermarks.get(split, MIN_WATERMARK)
+            for generator in generators
+            for split in self._splits(generator)
+            if not self._is_idle(split, generator.strategy.idle_timeout, time)
+        ]
+        return min(alive, default=MIN_WATERMARK)
+
+    def _splits(self, generator: Generator) -> set[str]:
+        prefix = f"{generator.name}/"
+        spoken = {split for split in self._watermarks if split.startswith(prefix)}
+        return spoken | {prefix + split for split in generator.splits}
+
+    def _is_idle(self, split: str, timeout: int | None, time: int) -> bool:
+        if timeout is None or self._watermarks.get(split) == MAX_WATERMARK:
+            return False
+        since = self._last_active.get(split, self._first_seen)
+        return since is not None and time - since > timeout
