@@ -138,6 +138,12 @@ TASKMANAGER_TRANSITIONS: Mapping[State, frozenset[State]] = {
 }
 
 
+#: Named for the OpenAPI schema.
+JOB_STATE_CHOICES = JobState.choices()
+ATTEMPT_STATE_CHOICES = AttemptState.choices()
+TASKMANAGER_STATE_CHOICES = TaskManagerState.choices()
+
+
 class ForbiddenTransition(Exception):
     """This state cannot follow that one; nothing was changed."""
 

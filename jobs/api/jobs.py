@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -53,7 +54,7 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
     def get_serializer_class(self) -> Any:
         return serializers.JobDetail if self.action == "retrieve" else serializers.JobSummary
 
-    def get_permissions(self) -> list[BasePermission]:
+    def get_permissions(self) -> Any:
         own: list[BasePermission] = []
         if self.action == "create":
             own.append(permissions.MaySubmit())
@@ -76,10 +77,11 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
         submission = serializers.Submission(data=request.data)
         submission.is_valid(raise_exception=True)
         values = submission.validated_data
-        if "example" in values:
-            entry = artifacts.examples()[values["example"]]
-        else:
-            entry = (values["file"].read(), values["file"].name)
+        entry: Path | tuple[bytes, str] = (
+            artifacts.examples()[values["example"]]
+            if "example" in values
+            else (values["file"].read(), values["file"].name)
+        )
         job = actions.submit(
             values["name"],
             entry,

@@ -165,6 +165,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Flink-style streaming jobs on Apache Spark: submit, watch and steer them.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "jobs.states.JOB_STATE_CHOICES",
+        "AttemptState": "jobs.states.ATTEMPT_STATE_CHOICES",
+        "TaskManagerState": "jobs.states.TASKMANAGER_STATE_CHOICES",
+    },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
 
