@@ -128,7 +128,8 @@ def read(servers: str, topic: str) -> list[list[dict[str, object]]]:
         consumer.assign([where])
         values: list[bytes] = []
         while len(values) < end:
-            values += [message.value() or b"" for message in consumer.consume(5000, 5)]
-        answer.append([json.loads(value) for value in values[:end]])
+            messages = consumer.consume(min(5000, end - len(values)), 5)
+            values += [message.value() or b"" for message in messages]
+        answer.append([json.loads(value) for value in values])
     consumer.close()
     return answer

@@ -151,7 +151,13 @@ def _format(class_path: str, properties: Path) -> None:
         return
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
     command = [_java(), "-Xmx128m", "-XX:+UseSerialGC", "-cp", class_path]
-    command += ["kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
+    command += [
+        "kafka.tools.StorageTool",
+        "format",
+        f"--cluster-id={cluster}",
+        "-c",
+        str(properties),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise KafkaFailed(f"Kafka's data folder could not be made:\n{done.stderr or done.stdout}")
