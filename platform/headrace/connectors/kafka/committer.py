@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headrace.connectors.kafka import ending, errors, recovery
+from headrace.connectors.kafka import ending, errors, recovery, steps
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.ending import Deadline
@@ -100,9 +100,12 @@ class Committer:
             self._refuse_surplus(batch_id, transactions)
             return
         # Step 2.
+        steps.reached(steps.Step.DECIDING)
         manifest = self._decide(batch_id, transactions, extra or {})
+        steps.reached(steps.Step.DECIDED)
         # Step 3.
         self._commit_all(manifest)
+        steps.reached(steps.Step.COMMITTED)
         self._job.manifests.mark_done(manifest)
         self._job.manifests.prune()
         # Step 4.

@@ -247,3 +247,9 @@ def coordinator_for(settings: SinkSettings) -> Coordinator:
     if place not in _coordinators:
         _coordinators[place] = Coordinator(settings)
     return _coordinators[place]
+
+
+def close_all() -> None:
+    """Give up this process's connections; the next question opens them anew."""
+    while _coordinators:
+        _coordinators.popitem()[1].close()

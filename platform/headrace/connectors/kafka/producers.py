@@ -18,7 +18,7 @@ from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
-from headrace.connectors.kafka import errors
+from headrace.connectors.kafka import errors, sending
 from headrace.connectors.kafka.ids import TransactionalId
 from headrace.connectors.kafka.settings import SinkSettings
 
@@ -39,14 +39,6 @@ DEFAULTS: dict[str, Any] = {
     "queue.buffering.max.messages": 500_000,
     "queue.buffering.max.kbytes": 262_144,
 }
-
-
-def failure(error: BaseException) -> str:
-    """What librdkafka says, without the repr of its objects."""
-    if isinstance(error, KafkaException) and error.args:
-        kafka_error = error.args[0]
-        return f"{kafka_error.name()}: {kafka_error.str()}"
-    return str(error) or type(error).__name__
 
 
 class TransactionalProducer:
@@ -88,7 +80,9 @@ class TransactionalProducer:
         try:
             self.client.init_transactions(timeout)
         except KafkaException as error:
-            raise errors.ProducerUnavailable(f"{self.transactional_id}: {failure(error)}") from None
+            raise errors.ProducerUnavailable(
+                f"{self.transactional_id}: {sending.reason(error)}"
+            ) from None
         while self.producer_id < 0 or self.producer_epoch < 0:
             if time.monotonic() > deadline:
                 raise errors.ProducerUnavailable(f"{self.transactional_id}: no producer id")

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from typing import Protocol
 
 from confluent_kafka import KafkaException, Producer
 
-from headrace.connectors.kafka import errors, markers, producers, sending
+from headrace.connectors.kafka import errors, markers, producers, sending, steps
 from headrace.connectors.kafka.messages import PreparedTransaction, Resume, TaskIdentity, Written
 from headrace.connectors.kafka.sending import Record
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
@@ -24,7 +23,6 @@ from headrace.connectors.kafka.transaction import State, TransactionState
 log = logging.getLogger(__name__)
 
 _ABORT_SECONDS = 10.0
-_FLUSH_STEP_SECONDS = 1.0
 
 Prepared = PreparedTransaction | Written
 
@@ -98,9 +96,7 @@ class TransactionalWriter:
             producer.client.abort_transaction(_ABORT_SECONDS)
         except KafkaException as error:
             # The driver aborts it at the next commit, or the next recovery.
-            log.warning(
-                "could not abort %s: %s", producer.transactional_id, producers.failure(error)
-            )
+            log.warning("could not abort %s: %s", producer.transactional_id, sending.reason(error))
             return
         self._pool.discard(producer)
 
@@ -110,8 +106,9 @@ class TransactionalWriter:
         try:
             producer.client.begin_transaction()
         except KafkaException as error:
-            raise errors.ProducerUnavailable(producers.failure(error)) from None
+            raise errors.ProducerUnavailable(sending.reason(error)) from None
         self._producer = producer
+        steps.reached(steps.Step.BEGUN)
         return producer
 
     def _prepare(self, producer: producers.TransactionalProducer) -> PreparedTransaction:
@@ -133,8 +130,11 @@ class TransactionalWriter:
             "value": markers.value(self._task.batch_id, prepared),
         }
         sending.send(producer.client, None, [marker], producer.failed)
-        _flush(producer.client, producer.failed, self._settings.transaction_timeout_ms / 1000)
+        sending.flush(
+            producer.client, producer.failed, self._settings.transaction_timeout_ms / 1000
+        )
         self._state.to(State.PREPARED)
+        steps.reached(steps.Step.PREPARED)
         return prepared
 
 
@@ -187,7 +187,7 @@ class PlainWriter:
         if not self._count:
             return None
         timeout = float(self._settings.options.get("message.timeout.ms", 300_000)) / 1000
-        _flush(self._client, self._failures(), timeout + _FLUSH_STEP_SECONDS)
+        sending.flush(self._client, self._failures(), timeout + 1)
         return Written(self._settings.name, self._task.partition, self._count)
 
     def abort(self) -> None:
@@ -205,16 +205,6 @@ class PlainWriter:
             )
             self._failed.clear()
         return []
-
-
-def _flush(client: Producer, failed: list[str], timeout: float) -> None:
-    """Wait until everything is acknowledged. Raises `WriteFailed`."""
-    deadline = time.monotonic() + timeout
-    while client.flush(_FLUSH_STEP_SECONDS):
-        sending.check(failed)
-        if time.monotonic() > deadline:
-            raise errors.WriteFailed(f"not acknowledged within {timeout:.0f} s")
-    sending.check(failed)
 
 
 _plain: dict[tuple[int, str, str], tuple[SinkSettings, Producer, list[str]]] = {}

@@ -1,0 +1,73 @@
+"""What a test sees of a broker: topics, what a consumer reads, what is open."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+from confluent_kafka import Consumer, TopicPartition
+
+from headrace.connectors.kafka import ids
+from headrace.connectors.kafka.coordinator import coordinator_for
+from headrace.connectors.kafka.settings import SinkSettings
+from workers.embedded.kafka import ensure_topics
+
+READ_SECONDS = 15.0
+
+
+def new_topic(servers: str, partitions: int = 3) -> str:
+    name = f"sink-{uuid.uuid4().hex[:12]}"
+    ensure_topics(servers, {name: partitions})
+    return name
+
+
+def read(servers: str, topic: str, isolation: str = "read_committed") -> list[str]:
+    """All values in the topic, sorted. Fails when the consumer does not get to the end that the
+    topic has now, which is what a transaction left open does to it."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": f"test-{uuid.uuid4().hex}",
+            "isolation.level": isolation,
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+        }
+    )
+    try:
+        partitions = [
+            TopicPartition(topic, number, 0)
+            for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions
+        ]
+        return _read_to_end(consumer, partitions)
+    finally:
+        consumer.close()
+
+
+def _read_to_end(consumer: Consumer, partitions: list[TopicPartition]) -> list[str]:
+    ends = {
+        each.partition: consumer.get_watermark_offsets(each, timeout=10)[1] for each in partitions
+    }
+    consumer.assign(partitions)
+    values: list[str] = []
+    deadline = time.monotonic() + READ_SECONDS
+    while ends and time.monotonic() < deadline:
+        for message in consumer.consume(500, 0.2):
+            if message.error() is None:
+                values.append((message.value() or b"").decode())
+            elif (message.offset() or 0) >= ends.get(message.partition() or 0, 0):
+                ends.pop(message.partition() or 0, None)
+    assert not ends, f"a consumer hangs before the end of partitions {ends}"
+    return sorted(values)
+
+
+def open_ids(sink: SinkSettings) -> list[str]:
+    """Transactional ids of the sink with an open transaction."""
+    listed = coordinator_for(sink).list_ids(ids.pattern(sink.id_root))
+    return [each for each, is_open in listed if is_open]
+
+
+def wait_until_none_open(sink: SinkSettings, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while open_ids(sink):
+        assert time.monotonic() < deadline, f"still open: {open_ids(sink)}"
+        time.sleep(0.3)
