@@ -1,0 +1,134 @@
+"""The job graph as the page draws it: columns from sources to sinks. Pure.
+
+A plan is Flink's: {"nodes": [{"id", "description", "inputs": [{"id"}], "parallelism"}]}; inputs
+may also be bare ids. What a plan leaves out is left out here.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NODE_WIDTH, NODE_HEIGHT = 216, 62
+COLUMN_GAP, ROW_GAP, MARGIN = 56, 18, 6
+_LINE = 29
+_TAG = re.compile(r"<[^>]+>")
+
+
+@dataclass(slots=True)
+class Node:
+    """One operator, with the place of its box in the drawing."""
+
+    id: str
+    name: str
+    lines: list[str]
+    parallelism: int | None
+    kind: str
+    inputs: list[str]
+    column: int = 0
+    x: int = 0
+    y: int = 0
+
+
+@dataclass(slots=True)
+class Graph:
+    """Nodes in order from sources to sinks, edges as SVG paths, and the drawing's size."""
+
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[str] = field(default_factory=list)
+    width: int = 0
+    height: int = 0
+
+
+def layout(plan: Mapping[str, Any]) -> Graph:
+    """The drawing of a plan; empty for a plan without nodes."""
+    nodes = {node.id: node for node in map(_node, plan.get("nodes") or [])}
+    if not nodes:
+        return Graph()
+    for node in nodes.values():
+        node.inputs = [source for source in node.inputs if source in nodes and source != node.id]
+    _assign_columns(nodes)
+    _name_kinds(nodes)
+    height = _place(nodes)
+    columns = max(node.column for node in nodes.values()) + 1
+    return Graph(
+        nodes=sorted(nodes.values(), key=lambda node: node.column),
+        edges=[_edge(nodes[source], node) for node in nodes.values() for source in node.inputs],
+        width=2 * MARGIN + columns * NODE_WIDTH + (columns - 1) * COLUMN_GAP,
+        height=height,
+    )
+
+
+def _node(values: Mapping[str, Any]) -> Node:
+    text = values.get("description") or values.get("operator") or str(values["id"])
+    name = html.unescape(_TAG.sub(" ", str(text))).strip()
+    inputs = values.get("inputs") or []
+    return Node(
+        id=str(values["id"]),
+        name=name,
+        lines=_wrapped(name),
+        parallelism=values.get("parallelism"),
+        kind="",
+        inputs=[str(each["id"] if isinstance(each, Mapping) else each) for each in inputs],
+    )
+
+
+def _wrapped(name: str) -> list[str]:
+    """The name on at most two lines that fit the box."""
+    first, rest = _split(name)
+    if len(rest) > _LINE:
+        rest = rest[: _LINE - 1].rstrip() + "…"
+    return [line for line in (first, rest) if line]
+
+
+def _split(name: str) -> tuple[str, str]:
+    if len(name) <= _LINE:
+        return name, ""
+    cut = max(name.rfind(" ", 0, _LINE + 1), name.rfind(".", 0, _LINE) + 1)
+    cut = cut if cut > _LINE // 3 else _LINE
+    return name[:cut].rstrip(), name[cut:].lstrip()
+
+
+def _assign_columns(nodes: Mapping[str, Node]) -> None:
+    """Each node one column right of its furthest input; rounds are bounded, so a plan with a
+    cycle is drawn as well."""
+    for _ in nodes:
+        moved = False
+        for node in nodes.values():
+            column = max((nodes[source].column + 1 for source in node.inputs), default=0)
+            if column > node.column and column < len(nodes):
+                node.column, moved = column, True
+        if not moved:
+            return
+
+
+def _name_kinds(nodes: Mapping[str, Node]) -> None:
+    read = {source for node in nodes.values() for source in node.inputs}
+    for node in nodes.values():
+        node.kind = "source" if not node.inputs else "operator" if node.id in read else "sink"
+
+
+def _place(nodes: Mapping[str, Node]) -> int:
+    """Rows within columns, each column centred; the drawing's height."""
+    columns: dict[int, list[Node]] = {}
+    for node in nodes.values():
+        columns.setdefault(node.column, []).append(node)
+    step = NODE_HEIGHT + ROW_GAP
+    tallest = max(len(column) for column in columns.values())
+    height = tallest * step - ROW_GAP + 2 * MARGIN
+    for number, column in columns.items():
+        top = (height - (len(column) * step - ROW_GAP)) // 2
+        for row, node in enumerate(column):
+            node.x = MARGIN + number * (NODE_WIDTH + COLUMN_GAP)
+            node.y = top + row * step
+    return height
+
+
+def _edge(source: Node, target: Node) -> str:
+    x1, y1 = source.x + NODE_WIDTH, source.y + NODE_HEIGHT // 2
+    x2, y2 = target.x - 5, target.y + NODE_HEIGHT // 2
+    bend = max(20, (x2 - x1) // 2)
+    return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"

@@ -1,0 +1,141 @@
+"""Live pages: one reader per page, however many watch it, and a stream of events to each.
+
+A `Feed` takes a snapshot of a page every tick while somebody watches and hands it to all of
+them; each stream sends the regions that changed since what that browser has. Events:
+
+    regions   {"at", "title", "newest", "regions": {name: html}}   something changed
+    beat      {"at"}                                               nothing did, and that is sure
+    gone      {}                                                   there is nothing here any more
+
+When snapshots fail (the database is away), no beat is sent: the page then says what it shows
+is old, because it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import Any
+
+from django.db import close_old_connections
+
+from dashboard.regions import Snapshot
+
+TICK = 1.0
+#: Ticks without a change until a beat is sent.
+TICKS_PER_BEAT = 5
+#: A stream ends after this long and the browser comes back: its login is looked at again.
+STREAM_SECONDS = 300.0
+
+log = logging.getLogger(__name__)
+
+
+class Gone(Exception):
+    """The page's subject does not exist any more."""
+
+
+class Feed:
+    """Snapshots of one page, taken while it has watchers."""
+
+    def __init__(self, take: Callable[[], Snapshot], tick: float = TICK) -> None:
+        self._take = take
+        self._tick = tick
+        self._latest: Snapshot | None = None
+        self._gone = False
+        self._news = asyncio.Condition()
+        self._reader: asyncio.Task[None] | None = None
+        self.watchers = 0
+
+    async def watch(self) -> AsyncGenerator[Snapshot, None]:
+        """Every snapshot from now on; a slow watcher misses some, never the last. Raises Gone."""
+        self.watchers += 1
+        if self._reader is None:
+            self._reader = asyncio.create_task(self._read())
+        try:
+            seen: Snapshot | None = None
+            while True:
+                async with self._news:
+                    while not self._gone and self._latest is seen:
+                        await self._news.wait()
+                if self._gone or self._latest is None:
+                    raise Gone
+                seen = self._latest
+                yield seen
+        finally:
+            self.watchers -= 1
+            if not self.watchers:
+                self._reader.cancel()
+                self._reader = None
+
+    async def _read(self) -> None:
+        while not self._gone:
+            try:
+                self._latest = await asyncio.to_thread(self._take_once)
+            except Gone:
+                self._gone = True
+            except Exception:
+                log.exception("a live page could not be read; it is tried again")
+            async with self._news:
+                self._news.notify_all()
+            await asyncio.sleep(self._tick)
+
+    def _take_once(self) -> Snapshot:
+        close_old_connections()
+        try:
+            return self._take()
+        finally:
+            close_old_connections()
+
+
+_feeds: dict[Any, Feed] = {}
+
+
+async def events(key: Any, take: Callable[[], Snapshot]) -> AsyncIterator[bytes]:
+    """The stream of one browser watching the page `key`, which `take` takes snapshots of."""
+    feed = _feeds.setdefault(key, Feed(take))
+    try:
+        async for message in _messages(feed):
+            yield message
+    except Gone:
+        yield _message("gone", {})
+    finally:
+        if not feed.watchers and _feeds.get(key) is feed:
+            del _feeds[key]
+
+
+async def _messages(feed: Feed) -> AsyncIterator[bytes]:
+    seen: dict[str, str] = {}
+    newest, quiet = -1, 0
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + STREAM_SECONDS
+    snapshots = feed.watch()
+    try:
+        async for snapshot in snapshots:
+            if loop.time() > deadline:
+                return
+            changed = snapshot.changed(seen)
+            if changed or snapshot.newest != newest:
+                yield _message("regions", payload(snapshot, changed))
+                seen, newest, quiet = snapshot.digests(), snapshot.newest, 0
+                continue
+            quiet += 1
+            if quiet >= TICKS_PER_BEAT:
+                yield _message("beat", {"at": snapshot.at})
+                quiet = 0
+    finally:
+        await snapshots.aclose()
+
+
+def payload(snapshot: Snapshot, regions: dict[str, str]) -> dict[str, Any]:
+    return {
+        "at": snapshot.at,
+        "title": snapshot.title,
+        "newest": snapshot.newest,
+        "regions": regions,
+    }
+
+
+def _message(event: str, data: dict[str, Any]) -> bytes:
+    return f"event: {event}\ndata: {json.dumps(data)}\n\n".encode()

@@ -1,0 +1,102 @@
+"""What a job does right now, from its last few checkpoints: rates, latency, lag.
+
+Two queries for any number of jobs: the checkpoints wanted are named by job and id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Max, Q
+
+from dashboard import series
+from jobs.models import Checkpoint, Job
+
+#: Rates are means over this many checkpoints.
+CHECKPOINTS = 10
+
+_FIELDS = (
+    *("job_id", *series.FIELDS),
+    *("started_at", "state_rows", "transactions", "watermark", "counters"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """The last checkpoint's figures, and rates in records per second over the last few."""
+
+    checkpoint_id: int
+    completed_at: datetime
+    duration: int
+    state_size: int
+    state_rows: int
+    transactions: int
+    rate_in: float
+    rate_out: float
+    latency: Mapping[str, float]
+    lag: int | None
+    #: Lag now minus lag a few checkpoints ago; None when either is unknown.
+    lag_change: int | None
+    watermark: int | None
+    counters: Mapping[str, int]
+
+    @property
+    def seconds_to_catch_up(self) -> float | None:
+        """At the present rate, if the backlog shrinks."""
+        if not self.lag or not self.rate_in or (self.lag_change or 0) >= 0:
+            return None
+        return self.lag / self.rate_in
+
+
+def of(jobs: Iterable[Job], now: datetime) -> dict[str, Recent]:
+    """Job id to what it does; jobs without a checkpoint are left out."""
+    intervals = {job.pk: job.checkpoint_interval for job in jobs}
+    newest = (
+        Checkpoint.objects.filter(job__in=intervals)
+        .values_list("job_id")
+        .annotate(Max("checkpoint_id"))
+        .order_by()
+    )
+    wanted = [Q(job_id=job, checkpoint_id__gt=last - CHECKPOINTS - 1) for job, last in newest]
+    if not wanted:
+        return {}
+    rows: dict[str, list[dict[str, Any]]] = {}
+    found = Checkpoint.objects.filter(reduce(or_, wanted)).values(*_FIELDS)
+    for row in found.order_by("job_id", "checkpoint_id"):
+        rows.setdefault(row["job_id"], []).append(row)
+    return {job: _recent(of_job, intervals[job], now) for job, of_job in rows.items()}
+
+
+def _recent(rows: list[dict[str, Any]], interval: int, now: datetime) -> Recent:
+    last = rows[-1]
+    taken = series.samples(rows, interval)
+    counted = taken[1:] or taken
+    seconds = sum(sample.span for sample in counted) / 1000
+    if now - last["completed_at"] > timedelta(milliseconds=series.idle_after(interval, last)):
+        seconds = float("inf")
+    lags = [sample.lag for sample in taken if sample.lag is not None]
+    return Recent(
+        checkpoint_id=last["checkpoint_id"],
+        completed_at=last["completed_at"],
+        duration=last["duration"],
+        state_size=last["state_size"],
+        state_rows=last["state_rows"],
+        transactions=last["transactions"],
+        rate_in=sum(sample.records_in for sample in counted) / seconds,
+        rate_out=sum(sample.records_out for sample in counted) / seconds,
+        latency=_last_latency(rows),
+        lag=taken[-1].lag,
+        lag_change=lags[-1] - lags[0] if len(lags) > 1 else None,
+        watermark=last["watermark"],
+        counters=last["counters"] or {},
+    )
+
+
+def _last_latency(rows: list[dict[str, Any]]) -> Mapping[str, float]:
+    """Of the last checkpoint that something came in with."""
+    return next((row["latency"] for row in reversed(rows) if row["latency"]), {})

@@ -1,0 +1,20 @@
+// What every page does: clocks, live regions, confirmations, menus that close.
+
+import { startConfirm } from "./confirm.js";
+import { startLive } from "./live.js";
+import { startClocks } from "./times.js";
+
+startClocks();
+startLive();
+startConfirm();
+
+const menu = document.querySelector("details.menu");
+document.addEventListener("click", (event) => {
+  if (menu?.open && !menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && menu?.open) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+});

@@ -1,0 +1,74 @@
+"""The log of an attempt: its tail, what came after, what stood before; the file itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from dashboard import access, loglines, pages
+from dashboard.jobview import JobView
+from dashboard.views.job import frame
+from headrace.wire import rundir
+from jobs.models import Attempt, Job
+
+
+@access.page
+def show(request: HttpRequest, job_id: str) -> HttpResponse:
+    """The tail of the newest attempt's log, or of `?attempt=`."""
+    job = get_object_or_404(Job.objects.select_related("submitted_by"), pk=job_id)
+    view = JobView(job, timezone.now())
+    attempt = _chosen(view, request.GET.get("attempt"))
+    context = {
+        **frame(view, pages.job(view, ()), "log"),
+        "attempt": attempt,
+        "log": loglines.tail(attempt.run_dir) if attempt else None,
+        "exists": attempt is not None and loglines.exists(attempt.run_dir),
+    }
+    return render(request, "dashboard/job/log.html", context)
+
+
+def _chosen(view: JobView, number: str | None) -> Attempt | None:
+    if not number:
+        return view.attempt
+    for attempt in view.attempts:
+        if str(attempt.number) == number:
+            return attempt
+    raise Http404("no such attempt")
+
+
+@access.page
+def lines(request: HttpRequest, job_id: str, number: int) -> HttpResponse:
+    """Lines after `?after=` or before `?before=`, as the page holds them."""
+    attempt = get_object_or_404(Attempt, job=job_id, number=number)
+    after, before = request.GET.get("after", ""), request.GET.get("before", "")
+    if before.isdigit():
+        found = loglines.before(attempt.run_dir, int(before))
+    elif after.isdigit():
+        found = loglines.after(attempt.run_dir, int(after))
+    else:
+        found = loglines.tail(attempt.run_dir)
+    return JsonResponse(
+        {
+            "start": found.start,
+            "end": found.end,
+            "size": found.size,
+            "html": render_to_string("dashboard/job/_lines.html", {"log": found}),
+        }
+    )
+
+
+@access.page
+def download(request: HttpRequest, job_id: str, number: int) -> HttpResponseBase:
+    attempt = get_object_or_404(Attempt.objects.select_related("job"), job=job_id, number=number)
+    path = Path(attempt.run_dir) / rundir.LOG
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise Http404("the log is not on this machine") from error
+    name = f"{job_id[:8]}-attempt-{number}.log"
+    return FileResponse(file, as_attachment=True, filename=name, content_type="text/plain")
