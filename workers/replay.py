@@ -178,9 +178,20 @@ def _reader(servers: str) -> Consumer:
     )
 
 
+def _bounds(consumer: Consumer, where: TopicPartition) -> tuple[int, int]:
+    """First and end offset. A topic made this moment has no leader for the first one or two."""
+    deadline = time.monotonic() + REQUEST_TIMEOUT_SECONDS
+    while True:
+        try:
+            return consumer.get_watermark_offsets(where, timeout=REQUEST_TIMEOUT_SECONDS)
+        except KafkaException as error:
+            if not error.args[0].retriable() or time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
 def _last_number(consumer: Consumer, topic: str, partition: int) -> int:
-    where = TopicPartition(topic, partition)
-    low, high = consumer.get_watermark_offsets(where, timeout=REQUEST_TIMEOUT_SECONDS)
+    low, high = _bounds(consumer, TopicPartition(topic, partition))
     length = TAIL
     while high > low:
         start = max(low, high - length)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -34,20 +34,18 @@ def replay(servers: str, topic: str) -> Replay:
 
 def test_killed_at_random_moments_it_puts_every_flight_in_once(kafka: str) -> None:
     ensure_topics(kafka, {"killed": 2})
-    limit = 60_000
-    for _ in range(4):
-        process = start_command(kafka, "killed", limit)
-        before = last_numbers(kafka, "killed")
-        while last_numbers(kafka, "killed") == before and process.poll() is None:
-            time.sleep(0.02)
-        time.sleep(random.uniform(0, 0.2))
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-    assert start_command(kafka, "killed", limit).wait(timeout=120) == 0
+    options = ("--all", "--limit", "60000")
+    for _ in range(3):
+        with running(kafka, "killed", *options) as process:
+            before = last_numbers(kafka, "killed")
+            while last_numbers(kafka, "killed") == before and process.poll() is None:
+                time.sleep(0.02)
+            time.sleep(random.uniform(0, 0.2))
+    with running(kafka, "killed", *options) as process:
+        assert process.wait(timeout=120) == 0
 
     ids = [[record["id"] for record in partition] for partition in read(kafka, "killed")]
-    assert sorted(ids[0] + ids[1]) == list(range(limit))
+    assert sorted(ids[0] + ids[1]) == list(range(60_000))
     assert all(partition == sorted(partition) for partition in ids)
 
 
@@ -92,29 +90,30 @@ def test_a_topic_that_is_not_there_is_said(kafka: str) -> None:
 
 def test_two_replays_of_a_topic_are_kept_apart(kafka: str) -> None:
     ensure_topics(kafka, {"alone": 1})
-    first = start_command(kafka, "alone", None, "--speed", "60")
-    while last_numbers(kafka, "alone") == [-1]:
-        time.sleep(0.05)
+    with running(kafka, "alone", "--speed", "60") as first:
+        while last_numbers(kafka, "alone") == [-1]:
+            assert first.poll() is None
+            time.sleep(0.05)
 
-    second = start_command(kafka, "alone", 10)
-    assert second.wait(timeout=60) == 1
+        with running(kafka, "alone", "--all") as second:
+            assert second.wait(timeout=60) == 1
 
-    first.send_signal(signal.SIGINT)
-    assert first.wait(timeout=30) == 0
+        first.send_signal(signal.SIGINT)
+        assert first.wait(timeout=30) == 0
 
 
-def start_command(servers: str, topic: str, limit: int | None, *more: str) -> subprocess.Popen[str]:
+@contextmanager
+def running(servers: str, topic: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The command in a process of its own, killed at the end if it still runs."""
     command = [sys.executable, str(ROOT / "manage.py"), "replay", "--topic", topic]
-    command += ["--bootstrap-servers", servers, *(more or ["--all"])]
-    command += ["--limit", str(limit)] if limit else []
-    return subprocess.Popen(
-        command,
-        text=True,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=Path("/"),
-    )
+    command += ["--bootstrap-servers", servers, *options]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/"
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def read(servers: str, topic: str) -> list[list[dict[str, object]]]:
