@@ -1,0 +1,143 @@
+"""JobManager, TaskManager and Redis may go and come back; running drivers do not notice."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from headrace.wire import journal
+from jobs import actions
+from jobs.models import Attempt, Event, Job, TaskManager
+from jobs.states import JobState, TaskManagerState
+from tests.service.conftest import Cluster, attempt_of, batches, driver_of
+
+
+def test_killed_taskmanager_comes_back_and_adopts_its_driver(running: Cluster) -> None:
+    job = running.wait(running.submit(), JobState.RUNNING)
+    attempt = attempt_of(job, 1)
+    running.until(lambda: job.checkpoints.count() > 2)
+
+    running.kill("tm")
+    running.wait(job, JobState.RECONCILING, timeout=15)
+    assert TaskManager.objects.get().state == TaskManagerState.LOST
+    recorded, made = job.checkpoints.count(), len(batches(job))
+    running.until(lambda: len(batches(job)) > made + 5)
+    assert job.checkpoints.count() == recorded
+    running.start_taskmanager()
+    running.wait(job, JobState.RUNNING)
+    _end(running, job)
+
+    assert job.attempts.count() == 1
+    assert {pid for _, pid in batches(job)} == {attempt.pid}
+    _assert_each_event_recorded_once(job, attempt)
+
+
+def test_driver_that_ended_while_its_taskmanager_was_away(running: Cluster) -> None:
+    job = running.wait(running.submit(), JobState.RUNNING)
+    attempt = attempt_of(job, 1)
+    running.kill("tm")
+    os.kill(attempt.pid or 0, signal.SIGKILL)
+
+    running.start_taskmanager()
+    running.until(lambda: job.attempts.count() == 2)
+    running.wait(job, JobState.RUNNING)
+
+    attempt.refresh_from_db()
+    assert (attempt.state, attempt.exit_code) == ("FAILED", None)
+    _assert_each_event_recorded_once(job, attempt, ended=False)
+
+
+def test_taskmanager_killed_again_and_again_doubles_nothing(running: Cluster) -> None:
+    job = running.wait(running.submit("--pause", "0.01"), JobState.RUNNING)
+    attempt = attempt_of(job, 1)
+
+    for _ in range(3):
+        made = len(batches(job))
+        running.until(lambda made=made: len(batches(job)) > made + 50)  # type: ignore[misc]
+        running.kill("tm")
+        running.start_taskmanager()
+        seen = job.checkpoints.count()
+        running.until(lambda seen=seen: job.checkpoints.count() > seen)  # type: ignore[misc]
+    _end(running, job)
+
+    _assert_each_event_recorded_once(job, attempt)
+
+
+def test_killed_jobmanager_goes_on_where_it_was(running: Cluster) -> None:
+    job = running.wait(running.submit(), JobState.RUNNING)
+    attempt = attempt_of(job, 1)
+
+    running.kill("jobmanager")
+    second = running.submit()
+    os.kill(attempt.pid or 0, signal.SIGKILL)
+    running.until(lambda: Attempt.objects.get(pk=attempt.pk).state == "FAILED")
+    assert Job.objects.get(pk=second.pk).state == JobState.INITIALIZING
+    running.start_jobmanager()
+    running.until(lambda: job.attempts.count() == 2)
+    running.wait(job, JobState.RUNNING)
+    running.wait(second, JobState.RUNNING)
+
+    assert job.attempts.count() == 2
+    assert second.attempts.count() == 1
+
+
+def test_standby_takes_over_from_a_paused_leader_and_fences_it(running: Cluster) -> None:
+    running.until(lambda: _leaders() == ["jobmanager"])
+    running.start_jobmanager("standby")
+    leader = running.processes["jobmanager"]
+    job = running.wait(running.submit(), JobState.RUNNING)
+
+    leader.send_signal(signal.SIGSTOP)
+    running.until(lambda: _leaders() == ["jobmanager", "standby"], timeout=10)
+    actions.cancel(job)
+    running.wait(job, JobState.CANCELED)
+    leader.send_signal(signal.SIGCONT)
+
+    log = running.logs / "jobmanager.log"
+    running.until(lambda: "deposed" in log.read_text())
+
+
+def test_jobs_run_and_are_steered_without_redis(cluster: Cluster) -> None:
+    cluster.redis_url = "redis://127.0.0.1:1/0"
+    cluster.start_jobmanager()
+    cluster.start_taskmanager()
+
+    job = cluster.wait(cluster.submit(), JobState.RUNNING)
+    actions.cancel(job)
+    cluster.wait(job, JobState.CANCELED)
+
+
+def test_stopped_taskmanager_leaves_and_its_driver_runs_on(running: Cluster) -> None:
+    job = running.wait(running.submit(), JobState.RUNNING)
+
+    running.kill("tm", signal.SIGTERM)
+
+    assert TaskManager.objects.get().state == TaskManagerState.LEFT
+    running.wait(job, JobState.RECONCILING)
+    assert driver_of(attempt_of(job, 1)).is_alive()
+    running.start_taskmanager()
+    running.wait(job, JobState.RUNNING)
+
+
+def _end(cluster: Cluster, job: Job) -> None:
+    actions.suspend(job)
+    cluster.wait(job, JobState.SUSPENDED)
+
+
+def _leaders() -> list[str]:
+    events = Event.objects.filter(kind=Event.Kind.JOBMANAGER).order_by("id")
+    return [event.detail["holder"] for event in events]
+
+
+def _assert_each_event_recorded_once(job: Job, attempt: Attempt, *, ended: bool = True) -> None:
+    entries = list(journal.read(driver_of(attempt).run_dir, limit=100_000))
+    attempt.refresh_from_db()
+    assert attempt.journal_number == entries[-1].number
+    checkpoints = [e.event.checkpoint_id for e in entries if e.event.KIND == "checkpoint"]  # type: ignore[attr-defined]
+    rows = job.checkpoints.filter(attempt=attempt).order_by("checkpoint_id")
+    assert list(rows.values_list("checkpoint_id", flat=True)) == checkpoints
+    told = job.events.filter(attempt=attempt, kind=Event.Kind.ATTEMPT)
+    assert told.filter(message__startswith="driver started").count() == 1
+    assert told.filter(message__startswith="attempt 1 runs").count() == 1
+    if ended:
+        assert told.filter(message="attempt 1: driver suspended").count() == 1
