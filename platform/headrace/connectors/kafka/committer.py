@@ -75,6 +75,18 @@ class Committer:
         self.resume = found.resume
         return found
 
+    def is_current(self, completed: int | None = None) -> bool:
+        """Does `resume` still hold for the next batch? False before the first recovery, when
+        another driver recovered since, and when a batch was decided and its end is not known."""
+        if not self._job.sinks:
+            return True
+        if self.resume.epoch == 0 or self._job.owners.newest() != self.resume.epoch:
+            return False
+        newest = self._job.manifests.newest_name()
+        if newest is None or (completed is not None and newest[0] <= completed):
+            return True
+        return newest[0] == self.resume.batch_id and newest[1] < self.resume.number
+
     def commit(
         self,
         batch_id: int,

@@ -76,6 +76,11 @@ class ManifestStore:
         path = self.directory / f"{batch_id:020d}-{number}.json"
         return _read(path) if path.exists() else None
 
+    def newest_name(self) -> tuple[int, int] | None:
+        """Batch and number of the newest manifest, without reading it."""
+        names = [each.stem.split("-") for each in self.directory.glob("[0-9]*-*.json")]
+        return max(((int(batch), int(number)) for batch, number in names), default=None)
+
     def newest_batch(self) -> list[Manifest]:
         """Manifests of the newest batch that has any, in order of their numbers."""
         paths = sorted(self.directory.glob("[0-9]*-*.json"))

@@ -1,0 +1,175 @@
+"""The sink for any PySpark program: `df.writeStream.format("headrace-kafka")`.
+
+    spark.dataSource.register(KafkaSink)
+    (df.selectExpr("key", "value").writeStream.format("headrace-kafka")
+       .option("kafka.bootstrap.servers", "localhost:9092").option("topic", "out")
+       .option("transactionalIdPrefix", "my-job")
+       .option("checkpointLocation", "/data/checkpoints/my-job").start())
+
+Columns are those of Spark's own Kafka sink: `value` (string or binary), and if wanted `key`,
+`topic`, `headers`, `partition`; also `timestamp`. Options:
+
+    kafka.*                   of librdkafka, without the prefix; kafka.bootstrap.servers is required
+    topic                     of rows without a `topic` column
+    deliveryGuarantee         exactly-once (default), at-least-once or none
+    transactionalIdPrefix     required for exactly-once, unique to the query in its cluster
+    transactionTimeoutMs      longer than any batch takes; 15 minutes
+    checkpointLocation        required: manifests are kept beside the query's own checkpoint
+    sinkName                  part of transactional ids and markers; "sink"
+
+Exactly-once holds for readers with `isolation.level=read_committed`, and as long as a batch that
+is run again has the same rows in the same partitions, which Spark itself assumes of its sources.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlparse
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
+
+from headrace.connectors.kafka import commitlog, errors, rows
+from headrace.connectors.kafka.committer import Committer
+from headrace.connectors.kafka.messages import Resume, TaskIdentity
+from headrace.connectors.kafka.settings import (
+    DEFAULT_TRANSACTION_TIMEOUT_MS,
+    DeliveryGuarantee,
+    SinkSettings,
+)
+from headrace.connectors.kafka.writer import Prepared, open_writer
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+FORMAT = "headrace-kafka"
+_PASSED_THROUGH = "kafka."
+_SERVERS = "bootstrap.servers"
+
+
+class KafkaSink(DataSource):
+    """Spark makes one in the driver's Python worker for every batch, and unpickles another for
+    every commit; nothing but `options` is shared between them."""
+
+    @classmethod
+    def name(cls) -> str:
+        return FORMAT
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._commits_only = False
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _commits_only=True)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        """Before a batch: recovers unless this run did. For a commit: takes no such step, since
+        the tasks' messages carry what the recovery of the run answered."""
+        settings = sink_settings(self.options)
+        columns = rows.columns(schema, settings.topic)
+        directory = checkpoint_directory(self.options)
+        resume = Resume() if self._commits_only else _resume(settings, directory)
+        return BatchWriter(settings, str(directory), columns, resume)
+
+
+@dataclass(frozen=True)
+class TaskMessage(WriterCommitMessage):
+    """Of one partition. It brings the driver's own `resume` back to where the commit runs."""
+
+    prepared: Prepared | None
+    resume: Resume
+
+
+class BatchWriter(DataSourceStreamArrowWriter):
+    """`write` runs in tasks, `commit` and `abort` in a Python worker of the driver."""
+
+    def __init__(
+        self, settings: SinkSettings, directory: str, columns: list[str], resume: Resume
+    ) -> None:
+        self._settings = settings
+        self._directory = directory
+        self._columns = columns
+        self._resume = resume
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
+        writer = open_writer(self._settings, TaskIdentity.current(), self._resume)
+        try:
+            for batch in iterator:
+                writer.write(rows.records(batch, self._columns))
+        except BaseException:
+            writer.abort()
+            raise
+        return TaskMessage(writer.prepare(), self._resume)
+
+    # Spark's annotations say `List`; what comes is a list with None for failed tasks.
+    def commit(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
+        mine = [each for each in messages if isinstance(each, TaskMessage)]
+        if mine:
+            self._committer(mine).commit(batchId, [each.prepared for each in mine])
+
+    def abort(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
+        mine = [each for each in messages if isinstance(each, TaskMessage)]
+        if mine:
+            self._committer(mine).abort(batchId, [each.prepared for each in mine])
+
+    def _committer(self, messages: list[TaskMessage]) -> Committer:
+        return Committer([self._settings], self._directory, messages[0].resume)
+
+
+def sink_settings(options: Mapping[str, str]) -> SinkSettings:
+    """The settings that these options mean. Raises `InvalidSettings`."""
+    guarantee = options.get("deliveryGuarantee", DeliveryGuarantee.EXACTLY_ONCE.value)
+    timeout = options.get("transactionTimeoutMs", str(DEFAULT_TRANSACTION_TIMEOUT_MS))
+    passed = {
+        name.removeprefix(_PASSED_THROUGH): value
+        for name, value in options.items()
+        if name.startswith(_PASSED_THROUGH)
+    }
+    if not timeout.isdigit():
+        raise errors.InvalidSettings(f"transactionTimeoutMs is {timeout!r}, not a number")
+    return SinkSettings(
+        name=options.get("sinkName", "sink"),
+        bootstrap_servers=passed.pop(_SERVERS, ""),
+        topic=options.get("topic"),
+        guarantee=_guarantee(guarantee),
+        transactional_id_prefix=options.get("transactionalIdPrefix", ""),
+        transaction_timeout_ms=int(timeout),
+        options=passed,
+    )
+
+
+def _guarantee(text: str) -> DeliveryGuarantee:
+    try:
+        return DeliveryGuarantee(text.lower().replace("_", "-"))
+    except ValueError:
+        known = ", ".join(each.value for each in DeliveryGuarantee)
+        raise errors.InvalidSettings(f"deliveryGuarantee is {text!r}, not {known}") from None
+
+
+def checkpoint_directory(options: Mapping[str, str]) -> Path:
+    """The query's checkpoint, as a path of this machine. Raises `InvalidSettings`."""
+    location = options.get("checkpointLocation", "")
+    parsed = urlparse(location)
+    if not location or parsed.scheme not in ("", "file"):
+        raise errors.InvalidSettings(
+            f"checkpointLocation is {location!r}; the sink needs a directory that the driver can "
+            "reach as a file path, given as an option of this query"
+        )
+    return Path(parsed.path)
+
+
+#: What recovery answered for the current run, per process and checkpoint.
+_recovered: dict[tuple[int, Path], Resume] = {}
+
+
+def _resume(settings: SinkSettings, directory: Path) -> Resume:
+    place = os.getpid(), directory
+    completed = commitlog.newest(directory)
+    committer = Committer([settings], directory, _recovered.get(place))
+    if not committer.is_current(completed):
+        _recovered[place] = committer.recover(completed).resume
+    return committer.resume
