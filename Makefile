@@ -12,7 +12,7 @@ help:  ## what can be made
 
 up:  ## start everything on this machine and run the example job; Ctrl-C stops it
 	@$(PYTHON) bin/bootstrap.py up
-	@$(BIN)/python manage.py up
+	@$(BIN)/python manage.py up $(ARGS)
 
 test: check  ## check, then all tests
 	@$(BIN)/pytest

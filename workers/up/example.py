@@ -1,0 +1,48 @@
+"""The example that `up` brings along: its topics and its job."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+
+from jobs import actions
+from jobs.models import Job
+from jobs.states import JobState
+from workers.embedded import kafka
+from workers.up import account
+
+NAME = "Flight delays"
+FILE = "jobs/examples/flight_delays.py"
+PARALLELISM = 2
+
+#: Name and partitions. The data set is read again from its beginning by whoever comes later.
+TOPICS = {"flights": 3, "flight-delays": 1, "flights-dead-letter": 1}
+TOPIC_SETTINGS = {"retention.ms": "-1"}
+
+
+def ensure_topics() -> None:
+    kafka.ensure_topics(settings.KAFKA_BOOTSTRAP_SERVERS, TOPICS, TOPIC_SETTINGS)
+
+
+def ensure_job() -> tuple[Job, bool]:
+    """The newest example job, and whether it was submitted just now.
+
+    One that was cancelled or has failed stays so: submitted anew it would read the flights from
+    the beginning and answer everything twice."""
+    path = settings.CLONE / FILE
+    there = Job.objects.filter(entry_name=path.name).order_by("-created_at").first()
+    if there is not None:
+        return there, False
+    user = get_user_model().objects.get(username=account.NAME)
+    parallelism = min(PARALLELISM, settings.HEADRACE_SLOTS)
+    return actions.submit(NAME, path, parallelism=parallelism, user=user), True
+
+
+def how_it_is(job: Job, submitted: bool) -> str:
+    """What the summary says of it."""
+    if submitted:
+        return "submitted"
+    state = JobState(job.state)
+    if state is JobState.SUSPENDED:
+        return "goes on from its checkpoint" if job.wanted == "running" else "suspended by you"
+    return f"{state.label.lower()}; restart it on its page" if state.is_terminal else "runs on"
