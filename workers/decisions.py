@@ -105,9 +105,9 @@ def next_step(job: JobView) -> Step:
         case JobState.RESTARTING:
             return _between_attempts(job)
         case JobState.CANCELLING:
-            return _cancelling(job)
+            return _ending(job, JobState.CANCELED)
         case JobState.FAILING:
-            return Change(JobState.FAILED, closes=True)
+            return _ending(job, JobState.FAILED)
         case JobState.FAILED | JobState.CANCELED | JobState.FINISHED:
             return Wait()
         case _:
@@ -130,10 +130,11 @@ def _between_attempts(job: JobView) -> Step:
     return Change(JobState.CREATED) if job.restart_due else Wait()
 
 
-def _cancelling(job: JobView) -> Step:
+def _ending(job: JobView, target: JobState) -> Step:
+    """No way back: once no driver can run, the job is in `target`."""
     attempt = job.attempt
     if attempt is None or attempt.state.is_terminal:
-        return Change(JobState.CANCELED, closes=True)
+        return Change(target, closes=True)
     if attempt.command != "cancel":
         return Ask("cancel")
     if attempt.out_of_reach is not None and attempt.out_of_reach > ABANDON_AFTER:

@@ -1,0 +1,93 @@
+"""Driver processes: one per attempt, found again, nothing secret in their environment."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headrace.wire import rundir
+from workers import drivers
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> Iterator[drivers.Driver]:
+    driver = drivers.Driver(tmp_path / "run")
+    yield driver
+    driver.kill()
+
+
+def _until_known(driver: drivers.Driver) -> None:
+    deadline = time.monotonic() + 10
+    while driver.identity is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert driver.identity is not None
+
+
+def test_second_launch_starts_no_second_driver(driver: drivers.Driver) -> None:
+    driver.launch(SLEEP)
+    _until_known(driver)
+    again = drivers.Driver(driver.run_dir)
+    again.launch(SLEEP)
+    while again.exit_code is None:
+        time.sleep(0.02)
+
+    assert again.exit_code == 75
+    assert again.identity == driver.identity
+    assert driver.is_alive()
+    assert list(driver.run_dir.glob(".process*")) == []
+
+
+def test_killed_driver_is_dead_to_all_who_look(driver: drivers.Driver) -> None:
+    driver.launch(SLEEP)
+    _until_known(driver)
+    other = drivers.Driver(driver.run_dir)
+    assert other.is_alive()
+
+    other.kill()
+    deadline = time.monotonic() + 5
+    while driver.is_alive() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+    assert not driver.is_alive()
+    assert not other.is_alive()
+    assert not driver.remains()
+    assert driver.exit_code == -9
+
+
+def test_process_with_a_pid_used_again_is_not_touched(tmp_path: Path) -> None:
+    somebody = drivers.Driver(tmp_path / "somebody")
+    somebody.launch(SLEEP)
+    _until_known(somebody)
+    assert somebody.identity is not None
+    stale = drivers.Driver(tmp_path / "stale")
+    rundir.write_atomically(
+        stale.run_dir / rundir.PROCESS,
+        f'{{"pid": {somebody.identity.pid}, "started_at": 1.0}}'.encode(),
+    )
+
+    assert not stale.is_alive()
+    stale.kill()
+    assert somebody.is_alive()
+    somebody.kill()
+
+
+def test_environment_has_no_secrets() -> None:
+    own = {
+        **dict.fromkeys(drivers.SECRETS, "secret"),
+        "CELERY_BROKER_URL": "secret",
+        "AWS_PROFILE": "mine",
+        "PYTHONPATH": "/somewhere",
+    }
+
+    environment = drivers.environment(own, Path("/run/1"))
+
+    assert "secret" not in environment.values()
+    assert environment["AWS_PROFILE"] == "mine"
+    assert environment["HEADRACE_RUN_DIR"] == "/run/1"
+    assert environment["PYTHONPATH"].endswith(":/somewhere")
