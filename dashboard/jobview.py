@@ -39,6 +39,15 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of a batch: `share` is its part of the longest, in percent."""
+
+    name: str
+    ms: int
+    share: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counter:
     """A counter of the job. `colour` is "warn" for records that went another way."""
 
@@ -204,6 +213,13 @@ def _with_attempts(rows: list[Checkpoint], job: Job) -> list[Checkpoint]:
     for row in rows:
         row.attempt_number = numbers.get(row.attempt_id)  # type: ignore[attr-defined]
     return rows
+
+
+def phases(durations: Mapping[str, int]) -> list[Phase]:
+    """The phases of a batch, longest first."""
+    most = max(durations.values(), default=0) or 1
+    ordered = sorted(durations.items(), key=lambda phase: -phase[1])
+    return [Phase(name, ms, 100 * ms // most) for name, ms in ordered]
 
 
 def _topic(name: str, offsets: Mapping[str, int], lags: Mapping[str, int]) -> Topic:

@@ -24,8 +24,8 @@ from django.db import close_old_connections
 from dashboard.regions import Snapshot
 
 TICK = 1.0
-#: Ticks without a change until a beat is sent.
-TICKS_PER_BEAT = 5
+#: A browser hears at least a beat this often.
+BEAT = 5.0
 #: A stream ends after this long and the browser comes back: its login is looked at again.
 STREAM_SECONDS = 300.0
 
@@ -92,9 +92,11 @@ class Feed:
 _feeds: dict[Any, Feed] = {}
 
 
-async def events(key: Any, take: Callable[[], Snapshot]) -> AsyncIterator[bytes]:
+async def events(
+    key: Any, take: Callable[[], Snapshot], tick: float = TICK
+) -> AsyncIterator[bytes]:
     """The stream of one browser watching the page `key`, which `take` takes snapshots of."""
-    feed = _feeds.setdefault(key, Feed(take))
+    feed = _feeds.setdefault(key, Feed(take, tick))
     try:
         async for message in _messages(feed):
             yield message
@@ -107,23 +109,23 @@ async def events(key: Any, take: Callable[[], Snapshot]) -> AsyncIterator[bytes]
 
 async def _messages(feed: Feed) -> AsyncIterator[bytes]:
     seen: dict[str, str] = {}
-    newest, quiet = -1, 0
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + STREAM_SECONDS
+    newest = -1
+    clock = asyncio.get_running_loop().time
+    deadline, beat_due = clock() + STREAM_SECONDS, 0.0
     snapshots = feed.watch()
     try:
         async for snapshot in snapshots:
-            if loop.time() > deadline:
+            if clock() > deadline:
                 return
             changed = snapshot.changed(seen)
             if changed or snapshot.newest != newest:
                 yield _message("regions", payload(snapshot, changed))
-                seen, newest, quiet = snapshot.digests(), snapshot.newest, 0
-                continue
-            quiet += 1
-            if quiet >= TICKS_PER_BEAT:
+                seen, newest = snapshot.digests(), snapshot.newest
+            elif clock() > beat_due:
                 yield _message("beat", {"at": snapshot.at})
-                quiet = 0
+            else:
+                continue
+            beat_due = clock() + BEAT
     finally:
         await snapshots.aclose()
 

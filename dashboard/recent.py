@@ -14,11 +14,13 @@ from typing import Any
 
 from django.db.models import Max, Q
 
-from dashboard import series
+from dashboard import formats, series
 from jobs.models import Checkpoint, Job
 
 #: Rates are means over this many checkpoints.
 CHECKPOINTS = 10
+#: A backlog that this many seconds of work take away is no backlog.
+KEEPING_UP = 10
 
 _FIELDS = (
     *("job_id", *series.FIELDS),
@@ -40,17 +42,27 @@ class Recent:
     rate_out: float
     latency: Mapping[str, float]
     lag: int | None
-    #: Lag now minus lag a few checkpoints ago; None when either is unknown.
-    lag_change: int | None
+    #: Records per second the backlog grows by (or shrinks, below zero); None when unknown.
+    lag_growth: float | None
     watermark: int | None
     counters: Mapping[str, int]
 
     @property
-    def seconds_to_catch_up(self) -> float | None:
-        """At the present rate, if the backlog shrinks."""
-        if not self.lag or not self.rate_in or (self.lag_change or 0) >= 0:
-            return None
-        return self.lag / self.rate_in
+    def lag_words(self) -> str:
+        """What the backlog does, in words."""
+        if self.lag is None:
+            return "not reported"
+        if self.lag == 0:
+            return "caught up"
+        if self.lag < self.rate_in * KEEPING_UP:
+            return "keeping up"
+        if not self.rate_in:
+            return "nothing read lately"
+        if self.lag_growth is None or abs(self.lag_growth) <= 0.01 * self.rate_in:
+            return "steady"
+        if self.lag_growth > 0:
+            return f"growing by {formats.number(self.lag_growth)} /s"
+        return f"caught up in {formats.elapsed(1000 * self.lag / -self.lag_growth)}"
 
 
 def of(jobs: Iterable[Job], now: datetime) -> dict[str, Recent]:
@@ -79,7 +91,6 @@ def _recent(rows: list[dict[str, Any]], interval: int, now: datetime) -> Recent:
     seconds = sum(sample.span for sample in counted) / 1000
     if now - last["completed_at"] > timedelta(milliseconds=series.idle_after(interval, last)):
         seconds = float("inf")
-    lags = [sample.lag for sample in taken if sample.lag is not None]
     return Recent(
         checkpoint_id=last["checkpoint_id"],
         completed_at=last["completed_at"],
@@ -91,10 +102,18 @@ def _recent(rows: list[dict[str, Any]], interval: int, now: datetime) -> Recent:
         rate_out=sum(sample.records_out for sample in counted) / seconds,
         latency=_last_latency(rows),
         lag=taken[-1].lag,
-        lag_change=lags[-1] - lags[0] if len(lags) > 1 else None,
+        lag_growth=_growth(taken),
         watermark=last["watermark"],
         counters=last["counters"] or {},
     )
+
+
+def _growth(taken: list[series.Sample]) -> float | None:
+    known = [(sample.at, sample.lag) for sample in taken if sample.lag is not None]
+    if len(known) < 2:
+        return None
+    (first, before), (last, now) = known[0], known[-1]
+    return (now - before) * 1000 / max(last - first, 1)
 
 
 def _last_latency(rows: list[dict[str, Any]]) -> Mapping[str, float]:

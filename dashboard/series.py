@@ -61,7 +61,6 @@ class Series:
     p99: list[float | None] = field(default_factory=list)
     lag: list[float | None] = field(default_factory=list)
     state_size: list[float | None] = field(default_factory=list)
-    batch: list[float | None] = field(default_factory=list)
 
 
 def total(partitions: Mapping[str, Mapping[str, int]]) -> int | None:
@@ -80,7 +79,7 @@ def samples(rows: Iterable[Mapping[str, Any]], interval: int) -> list[Sample]:
     for row in rows:
         at = _milliseconds(row["completed_at"])
         usual = max(interval, row["duration"], 1)
-        span = usual if previous is None else max(at - previous, 1)
+        span = usual if previous is None else max(at - previous, row["duration"], 1)
         if previous is not None and span > idle_after(interval, row):
             found.append(Sample(previous + usual, usual, 0, 0, None, None, None, None, None))
             found.append(Sample(at - usual, usual, 0, 0, None, None, None, None, None))
@@ -115,11 +114,14 @@ def width(seconds: int) -> int:
     return max(1_000, seconds * 1_000 // POINTS)
 
 
-def series(of: Iterable[Sample], bucket: int) -> Series:
-    """Samples (oldest first) merged into buckets of so many milliseconds."""
+def series(of: Iterable[Sample], bucket: int, since: datetime) -> Series:
+    """Samples (oldest first) merged into buckets of so many milliseconds, none from before."""
     result = Series()
     group: list[Sample] = []
+    begin = _milliseconds(since)
     for sample in of:
+        if sample.at < begin:
+            continue
         if group and sample.at // bucket != group[0].at // bucket:
             _append(result, group, bucket)
             group = []
@@ -140,7 +142,6 @@ def _append(to: Series, group: list[Sample], bucket: int) -> None:
     to.p99.append(_worst(s.p99 for s in group))
     to.lag.append(_last(s.lag for s in group))
     to.state_size.append(_last(s.state_size for s in group))
-    to.batch.append(_worst(s.records_in for s in group if s.duration is not None))
 
 
 def _worst(values: Iterable[float | None]) -> float | None:

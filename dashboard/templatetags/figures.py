@@ -83,6 +83,16 @@ def badge(state: Any) -> SafeString:
 
 
 @register.simple_tag
+def bar(percent: int) -> SafeString:
+    """A bar that is so much filled."""
+    return format_html(
+        '<svg class="bar" aria-hidden="true"><rect class="bar-track" width="100%" height="100%" '
+        'rx="3"/><rect class="bar-fill" width="{}%" height="100%" rx="3"/></svg>',
+        percent,
+    )
+
+
+@register.simple_tag
 def icon(name: str) -> SafeString:
     return format_html(
         '<svg class="icon" aria-hidden="true"><use href="{}#{}"/></svg>',

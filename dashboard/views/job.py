@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
-from dashboard import access, pages
-from dashboard import series as charts
-from dashboard.jobview import JobView
+from dashboard import access, charts, pages
+from dashboard.jobview import JobView, phases
 from dashboard.regions import Snapshot
 from jobs.models import Checkpoint, Job
 
@@ -67,6 +64,7 @@ def checkpoint(request: HttpRequest, job_id: str, checkpoint_id: int) -> HttpRes
     context = {
         **frame(view, snapshot, "checkpoints"),
         "checkpoint": found,
+        "phases": phases(found.phases),
         "offsets": json.dumps(found.offsets, indent=2, sort_keys=True),
     }
     return render(request, "dashboard/job/checkpoint.html", context)
@@ -74,31 +72,7 @@ def checkpoint(request: HttpRequest, job_id: str, checkpoint_id: int) -> HttpRes
 
 @access.page
 def series(request: HttpRequest, job_id: str) -> HttpResponse:
-    """The charts' columns over `?range=`, from the bucket of `?after=` (seconds since 1970)."""
+    """The charts' columns over `?range=`, from the bucket that ends at `?after=` on."""
     job = get_object_or_404(Job, pk=job_id)
-    seconds = charts.RANGES.get(request.GET.get("range", ""), charts.RANGES[charts.DEFAULT_RANGE])
-    now = timezone.now()
-    since = now - timedelta(seconds=seconds)
-    bucket = charts.width(seconds)
     after = _number(request.GET.get("after"))
-    if after is not None:
-        # The bucket that ends at `after` may have grown since; one more for the first rate.
-        begin = (after - 2 * bucket / 1000) * 1000
-        since = max(since, datetime.fromtimestamp(begin / 1000, since.tzinfo))
-    rows = job.checkpoints.filter(completed_at__gte=since).order_by("checkpoint_id")
-    samples = charts.samples(rows.values(*charts.FIELDS), job.checkpoint_interval)
-    return JsonResponse(
-        {
-            "now": int(now.timestamp() * 1000),
-            "range": seconds,
-            "bucket": bucket,
-            "series": asdict(charts.series(samples, bucket)),
-            "attempts": _starts(job, since),
-        }
-    )
-
-
-def _starts(job: Job, since: datetime) -> list[list[float]]:
-    """When attempts began, with their numbers: marks in the charts."""
-    began = job.attempts.filter(created_at__gte=since).order_by("number")
-    return [[at.timestamp(), n] for at, n in began.values_list("created_at", "number")]
+    return JsonResponse(charts.answer(job, request.GET.get("range", ""), after, timezone.now()))

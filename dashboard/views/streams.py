@@ -15,7 +15,7 @@ from dashboard.regions import Snapshot
 
 
 async def overview(request: HttpRequest) -> HttpResponseBase:
-    return await _answer(request, "overview", pages.overview)
+    return await _answer(request, "overview", pages.overview, tick=2.0)
 
 
 async def job(request: HttpRequest, job_id: str, tab: str) -> HttpResponseBase:
@@ -26,13 +26,15 @@ async def job(request: HttpRequest, job_id: str, tab: str) -> HttpResponseBase:
     return await _answer(request, key, partial(pages.job_again, job_id, regions))
 
 
-async def _answer(request: HttpRequest, key: Any, take: Callable[[], Snapshot]) -> HttpResponseBase:
+async def _answer(
+    request: HttpRequest, key: Any, take: Callable[[], Snapshot], tick: float = live.TICK
+) -> HttpResponseBase:
     user = await request.auser()
     if not user.is_authenticated:
         return HttpResponse("log in again\n", status=401, content_type="text/plain")
     if "poll" in request.GET:
         return await _once(take)
-    answer = StreamingHttpResponse(live.events(key, take), content_type="text/event-stream")
+    answer = StreamingHttpResponse(live.events(key, take, tick), content_type="text/event-stream")
     answer["Cache-Control"] = "no-store"
     answer["X-Accel-Buffering"] = "no"
     return answer

@@ -1,5 +1,6 @@
 // The charts of a job: bounded columns from the server, drawn by uPlot, kept up to date.
 
+import { Columns } from "./columns.js";
 import { serverNow } from "./times.js";
 
 const box = document.getElementById("charts");
@@ -29,69 +30,42 @@ function bytes(v) {
   return `${three(v)} B`;
 }
 
+// Steps of an axis in bytes: halves and wholes of binary units.
+const powers = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
+
 const CHARTS = {
-  records: { say: count, series: [["in", "records_in", 1], ["out", "records_out", 2]] },
+  in: { say: count, series: [["records", "records_in", 1]] },
+  out: { say: count, series: [["records", "records_out", 2]] },
   latency: { say: time, series: [["p50", "p50", 1], ["p99", "p99", 3]] },
   lag: { say: count, series: [["records", "lag", 3]] },
   duration: { say: time, series: [["duration", "duration", 1]] },
-  batch: { say: count, series: [["records", "batch", 2]] },
-  state: { say: bytes, series: [["size", "state_size", 1]] },
+  state: { say: bytes, series: [["size", "state_size", 1]], steps: powers },
 };
 
-// --- data: one table of columns, at most one range long -----------------------------------------
+// --- data ---------------------------------------------------------------------------------------
 
+const data = new Columns();
 let range = box.querySelector("[aria-pressed=true]").dataset.range;
-let seconds = 900;
-let bucket = 3000;
-let table = null;
-let attempts = new Map();
 let asked = 0; // number of the newest request: answers to older ones are dropped
 let askedAt = 0;
-let wanted = 0;
+let newest = null; // newest checkpoint that there is
+let shown = null; // and that was asked for
 
 async function load(fresh) {
   const number = ++asked;
   askedAt = Date.now();
   const query = new URLSearchParams({ range });
-  if (!fresh && table?.t.length) query.set("after", Math.floor(table.t.at(-1)));
+  if (!fresh && data.newest !== null) query.set("after", data.newest);
   try {
     const answer = await fetch(`${box.dataset.series}?${query}`, { cache: "no-store" });
     if (!answer.ok || number !== asked) return;
-    take(await answer.json(), fresh);
+    data.take(await answer.json(), fresh);
+    draw();
   } catch {
     // The page says itself that the connection is lost; the next news asks again.
   }
-}
-
-function take(answer, fresh) {
-  seconds = answer.range;
-  bucket = answer.bucket;
-  if (fresh || !table) {
-    table = answer.series;
-    attempts = new Map();
-  } else {
-    append(answer.series);
-  }
-  for (const [at, number] of answer.attempts) attempts.set(number, at);
-  forget();
-  draw();
-}
-
-function append(series) {
-  if (!series.t.length) return;
-  const keep = table.t.findIndex((t) => t >= series.t[0]);
-  for (const [name, column] of Object.entries(table)) {
-    if (keep >= 0) column.length = keep;
-    column.push(...series[name]);
-  }
-}
-
-function forget() {
-  const oldest = serverNow() / 1000 - seconds - bucket / 1000;
-  const gone = table.t.findIndex((t) => t >= oldest);
-  const drop = gone < 0 ? table.t.length : gone;
-  for (const column of Object.values(table)) column.splice(0, drop);
-  for (const [number, at] of attempts) if (at < oldest) attempts.delete(number);
 }
 
 // --- drawing --------------------------------------------------------------------------------------
@@ -150,8 +124,8 @@ function options(spec, key, holder) {
     cursor: { sync: { key: "job" }, drag: { x: false, y: false }, y: false, points: { size: 6 } },
     scales: { x: { time: true, range: () => xRange() }, y: { range: (_, __, max) => [0, top(max)] } },
     axes: [
-      { ...axis, size: 26, space: 70, gap: 4 },
-      { ...axis, size: 58, space: 34, gap: 6, values: (_, ticks) => ticks.map(spec.say) },
+      { ...axis, size: 26, space: 70, gap: 4, values: (_, ticks) => ticks.map((t) => clock.format(t * 1000)) },
+      { ...axis, size: 58, space: 34, gap: 6, incrs: spec.steps, values: (_, ticks) => ticks.map(spec.say) },
     ],
     series: [{}, ...spec.series.map(([label, , tone], i) => line(label, tone, spec, i))],
     hooks: { setCursor: [(plot) => say(plot, spec, key)], draw: [markAttempts] },
@@ -168,7 +142,7 @@ const top = (max) => (max > 0 ? max * 1.12 : 1);
 
 function xRange() {
   const now = serverNow() / 1000;
-  return [now - seconds, now];
+  return [now - data.seconds, now];
 }
 
 // Values under the cursor, or the last ones.
@@ -187,7 +161,7 @@ function markAttempts(plot) {
   ctx.save();
   ctx.strokeStyle = colour("warn");
   ctx.setLineDash([4, 4]);
-  for (const at of attempts.values()) {
+  for (const at of data.attempts.values()) {
     const x = Math.round(plot.valToPos(at, "x", true)) + 0.5;
     if (x < bbox.left + 2 || x > bbox.left + bbox.width) continue;
     ctx.beginPath();
@@ -200,9 +174,9 @@ function markAttempts(plot) {
 
 function draw() {
   for (const { plot, spec, key, figure } of charts) {
-    const columns = spec.series.map(([, name]) => table[name]);
+    const columns = spec.series.map(([, name]) => data.table[name]);
     const bare = !columns.some((column) => column.some((v) => v != null));
-    plot.setData([table.t, ...columns]);
+    plot.setData([data.table.t, ...columns]);
     sayNothing(figure, bare);
     if (plot.cursor.idx == null) say(plot, spec, key);
   }
@@ -226,24 +200,32 @@ function start() {
   build();
   load(true);
   document.addEventListener("headrace:news", ({ detail }) => {
-    const due = Date.now() - askedAt >= Math.max(1000, bucket / 2);
-    if (detail.newest === undefined || detail.newest === wanted) return;
-    if (due) {
-      wanted = detail.newest;
-      load(false);
-    }
+    newest = detail.newest ?? newest;
+    catchUp();
   });
   document.addEventListener("headrace:theme", rebuild);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", rebuild);
   new ResizeObserver(resize).observe(box);
   box.addEventListener("click", choose);
   // Time goes on where nothing comes in.
-  setInterval(() => document.hidden || !table || (forget(), draw()), 5000);
+  setInterval(() => {
+    if (document.hidden || !data.table) return;
+    data.forget(serverNow() / 1000);
+    draw();
+  }, 5000);
+}
+
+// At most two requests per bucket, whatever the checkpoint interval.
+function catchUp() {
+  const due = Date.now() - askedAt >= Math.max(1000, data.bucket / 2);
+  if (!due || newest === shown) return;
+  shown = newest;
+  load(data.table === null);
 }
 
 function rebuild() {
   build();
-  if (table) draw();
+  if (data.table) draw();
 }
 
 function resize() {

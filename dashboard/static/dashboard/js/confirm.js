@@ -15,7 +15,7 @@ export function startConfirm() {
     const { verb, subject, consequence } = link.dataset;
     document.getElementById("confirm-title").textContent = `${verb} ${subject}?`;
     document.getElementById("confirm-text").textContent = consequence;
-    button.textContent = verb;
+    button.textContent = `${verb} job`;
     button.classList.toggle("is-bad", link.classList.contains("is-bad"));
     form.action = link.href;
     dialog.showModal();

@@ -19,7 +19,6 @@ let end = Number(box?.dataset.end);
 
 function begin() {
   for (const id of ["follow-box", "log-find"]) document.getElementById(id).hidden = false;
-  document.querySelector('label[for="log-find"]').hidden = false;
   document.getElementById("attempt-go").hidden = true;
   document.getElementById("attempt").addEventListener("change", (event) => event.target.form.submit());
   earlier.hidden = start === 0;

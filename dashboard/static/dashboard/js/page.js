@@ -8,6 +8,8 @@ startClocks();
 startLive();
 startConfirm();
 
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
 const menu = document.querySelector("details.menu");
 document.addEventListener("click", (event) => {
   if (menu?.open && !menu.contains(event.target)) menu.open = false;
