@@ -71,6 +71,8 @@ def _command(folder: Path, port: int) -> list[str]:
         "appendfsync": "everysec",
         "save": "",
         "maxmemory-policy": "noeviction",
+        # Its name in `ps` would be written over its environment, which tells whose it is.
+        "set-proc-title": "no",
     }
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
     return [EXECUTABLE, *arguments]

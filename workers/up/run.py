@@ -64,6 +64,10 @@ class Up:
 
     def _start(self) -> None:
         """1. Jars and database. 2. Servers. 3. Our processes. 4. The example."""
+        if left := services.left_over():
+            with self._terminal.step("Left over") as step:
+                step.detail = f"{len(left)} processes of a start that was killed"
+                services.end(left)
         with ThreadPoolExecutor(1) as beside:
             fetched = beside.submit(self._jars)
             with self._terminal.step("Database") as step:
@@ -76,8 +80,8 @@ class Up:
             children = self._own_processes()
             kafka_starts.result()
         self._wait_for(children)
-        rows = self._example() if self._with_example else []
         actions.resume_all()
+        rows = self._example() if self._with_example else []
         self._summarize(password, rows)
 
     def _jars(self) -> None:

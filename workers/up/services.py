@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 from django.conf import settings
 
@@ -13,6 +13,9 @@ from workers.embedded.process import Child
 from workers.up.watch import Service
 
 TASKMANAGER = "local"
+
+OWN = ("web", "jobmanager", "taskmanager", "replay")
+STOP_SECONDS = 20.0
 
 #: Open pages hold a connection for their live updates; do not wait for them.
 WEB_GRACE_SECONDS = 2
@@ -49,7 +52,7 @@ def jobmanager() -> Service:
 def taskmanager() -> Service:
     slots = str(settings.HEADRACE_SLOTS)
     command = ["manage.py", "taskmanager", "--name", TASKMANAGER, "--slots", slots]
-    return _python("taskmanager", command, stop_timeout=20)
+    return _python("taskmanager", command)
 
 
 def replay(speed: float | None) -> Service:
@@ -57,22 +60,26 @@ def replay(speed: float | None) -> Service:
     return _python("replay", ["manage.py", "replay", *options], may_finish=True)
 
 
-def _python(
-    name: str, arguments: Sequence[str], *, stop_timeout: float = 15.0, may_finish: bool = False
-) -> Service:
-    """One of our own. One that an earlier `up` has left runs with that one's settings and code,
-    so it is ended first; jobs do not notice."""
-    home: Path = settings.HEADRACE_HOME
+def left_over() -> list[Child]:
+    """Our own processes that an `up` which was killed has left. They run with that one's settings
+    and code; Kafka and Redis are not among them and are taken over as they are."""
+    return [child for name in OWN if (child := process.find(name, settings.HEADRACE_HOME))]
 
+
+def end(children: Sequence[Child]) -> None:
+    """End them all at once; jobs do not notice."""
+    with ThreadPoolExecutor(len(OWN)) as pool:
+        list(pool.map(lambda child: child.stop(STOP_SECONDS), children))
+
+
+def _python(name: str, arguments: Sequence[str], *, may_finish: bool = False) -> Service:
     def start() -> Child:
-        if left := process.find(name, home):
-            left.stop(stop_timeout)
         return process.start(
             name,
             [sys.executable, *arguments],
-            home,
+            settings.HEADRACE_HOME,
             environment={"PYTHONUNBUFFERED": "1"},
             working_directory=settings.CLONE,
         )
 
-    return Service(name, start, stop_timeout, may_finish)
+    return Service(name, start, STOP_SECONDS, may_finish)
