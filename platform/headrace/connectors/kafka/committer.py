@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headrace.connectors.kafka import ending, errors, recovery, steps
+from headrace.connectors.kafka import ending, errors, producers, recovery, steps
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.ending import Deadline
@@ -51,12 +51,11 @@ class Committer:
         checkpoint_dir: str | Path,
         resume: Resume | None = None,
     ) -> None:
-        every = list(sinks)
-        check_together(every)
-        self._names = [sink.name for sink in every]
+        self._every = list(sinks)
+        check_together(self._every)
         self._directory = Path(checkpoint_dir)
         self._job = recovery.Job(
-            {sink.name: sink for sink in every if sink.exactly_once},
+            {sink.name: sink for sink in self._every if sink.exactly_once},
             ManifestStore(self._directory),
             OwnerStore(self._directory),
         )
@@ -67,8 +66,11 @@ class Committer:
 
         `completed` is the newest batch in the engine's own commit log, if there is one: the
         engine never runs it again, so what became of its transactions is not asked.
-        Raises `OutcomeUnknown`, `CommitIncomplete`, `CommitRefused`, `InvalidSettings`.
+        Raises `InvalidSettings`, `ClusterUnreachable`, `CommitIncomplete`, `CommitRefused`,
+        `OutcomeUnknown`, `MarkersBlocked`.
         """
+        for sink in self._every:
+            producers.check_options(sink)
         found = Recovery()
         if self._job.sinks:
             found = recovery.recover(self._job, completed, self._deadline())
@@ -101,16 +103,18 @@ class Committer:
         3. End all transactions, in parallel.
         4. Now and then, abort what failed or straggling tasks left open.
 
-        Raises `SecondDriver`, `CommitIncomplete`, `CommitRefused`, `ChangedRecords`.
+        Raises `SecondDriver`, `CommitIncomplete`, `CommitRefused`, `ChangedRecords`,
+        `CheckpointReplaced`.
         """
         if not self._job.sinks:
             return
         transactions = [each for each in prepared if isinstance(each, PreparedTransaction)]
         # Step 1.
-        self._check_owner(transactions)
+        self._check_owner(batch_id, transactions)
         if self.resume.batch_id == batch_id and not self.resume.missing:
             self._refuse_surplus(batch_id, transactions)
-            return
+            if not transactions:
+                return
         # Step 2.
         steps.reached(steps.Step.DECIDING)
         manifest = self._decide(batch_id, transactions, extra or {})
@@ -129,18 +133,23 @@ class Committer:
         if self._job.manifests.read(batch_id, self._number(batch_id)) is None:
             self._abort([each for each in prepared if isinstance(each, PreparedTransaction)])
 
-    def _check_owner(self, transactions: list[PreparedTransaction]) -> None:
+    def _check_owner(self, batch_id: int, transactions: list[PreparedTransaction]) -> None:
         try:
             self._job.owners.check(self.resume.epoch)
-        except errors.SecondDriver:
-            self._abort(transactions)
+            newest = self._job.manifests.newest_name()
+            if newest is not None and newest[0] > batch_id:
+                raise errors.CheckpointReplaced(f"batch {batch_id}, manifest {newest[0]}")
+        except errors.KafkaSinkError:
+            self.abort(batch_id, transactions)
             raise
 
     def _refuse_surplus(self, batch_id: int, transactions: list[PreparedTransaction]) -> None:
-        """The batch is committed as a whole: its tasks were told to write nothing."""
-        if transactions:
+        """The batch is committed as a whole: its tasks were told to write nothing, except to
+        sinks that the job did not have then."""
+        surplus = [each for each in transactions if each.sink in self.resume.sinks]
+        if surplus:
             self._abort(transactions)
-            raise errors.ChangedRecords(f"batch {batch_id}: {len(transactions)} transactions")
+            raise errors.ChangedRecords(f"batch {batch_id}: {len(surplus)} transactions")
 
     def _number(self, batch_id: int) -> int:
         return self.resume.number if self.resume.batch_id == batch_id else 0
@@ -153,7 +162,7 @@ class Committer:
             number=self._number(batch_id),
             epoch=self.resume.epoch,
             prepared=transactions,
-            sinks=self._names,
+            sinks=[sink.name for sink in self._every],
             marker_topics=self.resume.marker_topics,
             extra=extra,
         )
@@ -161,8 +170,9 @@ class Committer:
             self._job.manifests.create(manifest)
         except FileExistsError:
             known = self._job.manifests.read(batch_id, manifest.number)
-            if known is None or set(known.prepared) != set(transactions):
-                self._abort(transactions)
+            decided = set(known.prepared) if known else set()
+            if decided != set(transactions):
+                self._abort([each for each in transactions if each not in decided])
                 raise errors.SecondDriver(
                     f"batch {batch_id} has a manifest of other transactions"
                 ) from None

@@ -25,6 +25,8 @@ from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
 
 log = logging.getLogger(__name__)
+# At DEBUG it would log its settings, passwords included.
+logging.getLogger("kafka.admin.client").setLevel(logging.INFO)
 
 #: librdkafka opens transactions the way that goes with version 4 and lower; with 5 the broker
 #: would raise the epoch at the end of a transaction.
@@ -50,6 +52,9 @@ _SECURITY = {
 }
 _MECHANISMS = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"}
 _UNSUPPORTED = re.compile(r"ssl\..*\.pem|ssl\.keystore\..*|sasl\.oauthbearer\..*")
+
+
+_REFUSALS = (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError)
 
 
 def security_options(options: dict[str, str]) -> dict[str, Any]:
@@ -121,7 +126,7 @@ class Coordinator:
 
     def list_ids(self, pattern: str) -> list[tuple[str, bool]]:
         """Ids that the whole `pattern` (RE2) matches, and whether each has records that are
-        neither committed nor aborted yet. Raises KafkaError."""
+        neither committed nor aborted yet. Raises `ClusterUnreachable`, `CommitRefused`."""
         try:
             listed = self._call(
                 lambda client: client.list_transactions(transactional_id_pattern=pattern)
@@ -145,7 +150,7 @@ class Coordinator:
                 lambda client: client.describe_configs([resource], config_filter="all")
             )
             return int(next(iter(found["broker"].values()))[name]["value"])
-        except (kafka.errors.AuthorizationError, KeyError, StopIteration):
+        except (errors.CommitRefused, KeyError, StopIteration):
             return None
 
     def ensure_marker_topic(self, topic: str) -> str:
@@ -180,7 +185,7 @@ class Coordinator:
                 lambda client: client.describe_configs([resource], config_filter="all")
             )
             policy = found["topic"][topic]["cleanup.policy"]["value"]
-        except (kafka.errors.AuthorizationError, KeyError):
+        except (errors.CommitRefused, KeyError):
             return
         if policy != "compact":
             raise errors.InvalidSettings(
@@ -195,15 +200,20 @@ class Coordinator:
                 lambda client: client._manager.run(_ask, client, requests)
             )
             return codes
-        except (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError):
-            raise
-        except (kafka.errors.KafkaError, OSError) as error:
-            log.info("no answer about %d transactions: %s", len(requests), error)
-            self.close()
+        except errors.ClusterUnreachable as error:
+            log.info("no answer about %d transactions: %s", len(requests), error.detail)
             return dict.fromkeys(requests, answers.UNANSWERED)
 
     def _call(self, ask: Callable[[KafkaAdminClient], Any]) -> Any:
-        return ask(self._connected())
+        """Raises `ClusterUnreachable`, `CommitRefused`, or KafkaError for what asking again does
+        not change."""
+        try:
+            return ask(self._connected())
+        except _REFUSALS as error:
+            raise errors.CommitRefused(str(error)) from error
+        except (kafka.errors.RetriableError, OSError) as error:
+            self.close()
+            raise errors.ClusterUnreachable(str(error)) from error
 
     def _connected(self) -> KafkaAdminClient:
         with self._lock:

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import kafka.errors
-
 from headrace.connectors.kafka import answers, errors, ids
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import Coordinator
@@ -61,16 +59,13 @@ def fence_all(
 
 def list_all(coordinator: Coordinator, root: str, deadline: Deadline) -> list[tuple[str, bool]]:
     """Every transactional id of the sink with this root, and whether it is open. Raises
-    `CommitIncomplete` at the deadline."""
+    `ClusterUnreachable` at the deadline."""
     while True:
         try:
             return coordinator.list_ids(ids.pattern(root))
-        except (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError):
-            raise
-        except (kafka.errors.KafkaError, OSError) as error:
-            coordinator.close()
+        except errors.ClusterUnreachable:
             if deadline.passed():
-                raise errors.CommitIncomplete(f"no list of transactions: {error}") from error
+                raise
             time.sleep(LONGEST_PAUSE_SECONDS)
 
 

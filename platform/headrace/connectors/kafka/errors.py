@@ -43,6 +43,16 @@ class ChangedRecords(KafkaSinkError):
     run; if the program itself answers differently each time, it cannot be exactly-once."""
 
 
+class ClusterUnreachable(KafkaSinkError):
+    """The Kafka cluster does not answer. Nothing was changed; start again when it does."""
+
+
+class CheckpointReplaced(KafkaSinkError):
+    """The checkpoint is older than the manifests beside it: batches that it does not know are
+    committed already, and would be written twice. This batch is aborted. Restore the newer
+    checkpoint; or, to write those batches again on purpose, remove the newer manifests."""
+
+
 class SecondDriver(KafkaSinkError):
     """Another driver has taken over this job. This one stops; what it wrote and did not commit
     is aborted, so nothing is written twice."""

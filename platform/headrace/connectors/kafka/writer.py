@@ -14,7 +14,7 @@ from typing import Protocol
 
 from confluent_kafka import KafkaException, Producer
 
-from headrace.connectors.kafka import errors, markers, producers, sending, steps
+from headrace.connectors.kafka import errors, markers, pool, producers, sending, steps
 from headrace.connectors.kafka.messages import PreparedTransaction, Resume, TaskIdentity, Written
 from headrace.connectors.kafka.sending import Record
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
@@ -56,7 +56,7 @@ class TransactionalWriter:
         self._settings = settings
         self._task = task
         self._expected = resume.expected_count(task, settings.name)
-        self._pool = producers.pool_for(settings, resume.epoch)
+        self._pool = pool.pool_for(settings, resume.epoch)
         self._producer: producers.TransactionalProducer | None = None
         self._state = TransactionState()
         self._count = 0
@@ -216,16 +216,14 @@ def _plain_producer(settings: SinkSettings) -> tuple[Producer, list[str]]:
     known = _plain.get(place)
     if known is None or known[0] != settings:
         failed: list[str] = []
-        client = Producer(
+        client = producers.make_client(
+            settings,
             {
-                **producers.DEFAULTS,
                 "enable.idempotence": settings.guarantee is DeliveryGuarantee.AT_LEAST_ONCE,
-                **settings.client_options(),
-                "delivery.report.only.error": True,
-                "on_delivery": lambda error, _message: (
-                    failed.append(f"{error.name()}: {error.str()}") if error else None
+                "on_delivery": lambda error, _message: failed.append(
+                    f"{error.name()}: {error.str()}"
                 ),
-            }
+            },
         )
         known = _plain[place] = (settings, client, failed)
     return known[1], known[2]

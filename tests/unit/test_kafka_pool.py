@@ -1,0 +1,98 @@
+"""When the pool opens producers, and when it uses an id again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from typing import cast
+
+import pytest
+
+from headrace.connectors.kafka import errors
+from headrace.connectors.kafka.pool import ProducerPool
+from headrace.connectors.kafka.producers import TransactionalProducer
+
+
+class Idle:
+    def poll(self, _timeout: float) -> int:
+        return 0
+
+
+class Producer:
+    def __init__(self, transactional_id: str) -> None:
+        self.transactional_id = transactional_id
+        self.client = Idle()
+
+
+class Openings:
+    """Opens producers like a broker would, counting; `fail` makes it refuse."""
+
+    def __init__(self) -> None:
+        self.names: Counter[str] = Counter()
+        self.fail: Exception | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, name: str) -> TransactionalProducer:
+        with self._lock:
+            self.names[name] += 1
+        if self.fail is not None:
+            raise self.fail
+        return cast(TransactionalProducer, Producer(name))
+
+
+@pytest.fixture
+def openings() -> Openings:
+    return Openings()
+
+
+@pytest.fixture
+def pool(openings: Openings) -> ProducerPool:
+    return ProducerPool("job-out", 3, openings)
+
+
+def test_tasks_of_a_batch_get_ids_of_their_own(pool: ProducerPool) -> None:
+    names = [pool.take(1).transactional_id for _ in range(6)]
+    assert len(set(names)) == 6
+    assert all(name.startswith("job-out-3.") for name in names)
+
+
+def test_an_id_is_opened_again_only_after_its_batch(pool: ProducerPool, openings: Openings) -> None:
+    first = {pool.take(1).transactional_id for _ in range(3)}
+    time.sleep(0.05)
+    assert all(openings.names[name] == 1 for name in first)
+
+    taken = {pool.take(batch).transactional_id for batch in range(2, 12)}
+
+    # Ids come round: the number of ids does not grow with the number of batches.
+    assert first & taken
+    assert len(openings.names) <= 8
+
+
+def test_an_aborted_one_may_be_opened_again_at_once(pool: ProducerPool, openings: Openings) -> None:
+    producer = pool.take(1)
+    pool.discard(producer)
+    for _ in range(5):
+        pool.take(1)
+    assert openings.names[producer.transactional_id] == 2
+
+
+def test_producers_are_ready_before_they_are_asked_for(
+    pool: ProducerPool, openings: Openings
+) -> None:
+    for _ in range(4):
+        pool.take(1)
+    deadline = time.monotonic() + 5
+    while len(openings.names) < 4 + 5 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    # As many as the batch took, and one more.
+    assert len(openings.names) == 4 + 5
+
+
+def test_a_broker_that_refuses_fails_the_task_not_the_pool(openings: Openings) -> None:
+    openings.fail = errors.ProducerUnavailable("no broker")
+    pool = ProducerPool("job-out", 3, openings)
+    with pytest.raises(errors.ProducerUnavailable, match="no broker"):
+        pool.take(1, timeout=5)
+    openings.fail = None
+    assert pool.take(1, timeout=5)
