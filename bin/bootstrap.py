@@ -147,8 +147,12 @@ def check_ports(environment, home: Path) -> None:
         if is_taken(port):
             raise Problem(
                 f"port {port} (for {name}) is taken by another program; end that, or choose "
-                f"another port: `{variable}={port + 10000} make up`."
+                f"another port: `{variable}={another(port)} make up`."
             )
+
+
+def another(port: int) -> int:
+    return port + 10_000 if port < 50_000 else port - 10_000
 
 
 def port_number(variable: str, text: str) -> int:

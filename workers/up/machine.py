@@ -50,5 +50,9 @@ def check_ports(home: Path, wanted: list[Wanted]) -> None:
         if ports.taken(each.port) and process.find(each.name, home) is None:
             raise NotPossible(
                 f"port {each.port} (for {each.name}) is taken by another program; end that, or "
-                f"choose another port: `{each.variable}={each.port + 10000} make up`."
+                f"choose another port: `{each.variable}={_another(each.port)} make up`."
             )
+
+
+def _another(port: int) -> int:
+    return port + 10_000 if port < 50_000 else port - 10_000
