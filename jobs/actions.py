@@ -6,7 +6,7 @@ commit. Asking again for what is already wanted changes nothing and is no error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +133,11 @@ def restart(job: Job, user: User | None = None) -> Job:
 
 
 def suspend_all() -> int:
-    """Stop every job in order because the platform stops; how many. See `resume_all`."""
-    return sum(
-        suspend(job, by=Job.SuspendedBy.PLATFORM).wanted == Wanted.SUSPENDED
-        for job in Job.objects.filter(wanted=Wanted.RUNNING, state__in=JobState.live())
-    )
+    """Stop every job in order because the platform stops; how many. See `resume_all`.
+
+    Raises Conflict for one that changed this moment, after the others: call it again."""
+    running = Job.objects.filter(wanted=Wanted.RUNNING, state__in=JobState.live())
+    return _each(running, lambda job: suspend(job, by=Job.SuspendedBy.PLATFORM))
 
 
 def resume_all() -> int:
@@ -145,7 +145,21 @@ def resume_all() -> int:
     stopped = Job.objects.filter(
         wanted=Wanted.SUSPENDED, suspended_by=Job.SuspendedBy.PLATFORM
     ).exclude(state__in=[JobState.FAILED, JobState.FINISHED, JobState.CANCELED])
-    return sum(resume(job).wanted == Wanted.RUNNING for job in stopped)
+    return _each(stopped, resume)
+
+
+def _each(jobs: Iterable[Job], wish: Callable[[Job], Job]) -> int:
+    """Wish it of each; a conflict of one is raised when all were asked."""
+    done, conflict = 0, None
+    for job in jobs:
+        try:
+            wish(job)
+            done += 1
+        except Conflict as error:
+            conflict = error
+    if conflict is not None:
+        raise conflict
+    return done
 
 
 _RUNNING_AGAIN: dict[str, Any] = {

@@ -40,8 +40,13 @@ def store(content: bytes, name: str) -> Artifact:
 
 
 def examples() -> dict[str, Path]:
-    """The jobs that come with Headrace, by the name to submit them under."""
-    return {path.stem: path for path in sorted(EXAMPLES.glob("[!_]*.py"))}
+    """The jobs that come with Headrace, by the name to submit them under: the modules that can
+    be run, not those they share."""
+    return {
+        path.stem: path
+        for path in sorted(EXAMPLES.glob("*.py"))
+        if '\nif __name__ == "__main__":' in path.read_text()
+    }
 
 
 def _checked_name(name: str) -> str:

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
+from django import db
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, transaction
+from django.db import close_old_connections, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
@@ -49,7 +50,7 @@ class JobManager:
         while not self._stopped.is_set():
             try:
                 self.tick()
-            except DatabaseError:
+            except db.Error:
                 log.exception("the database does not answer; trying again")
             close_old_connections()
             ear.wait(TICK_SECONDS, self._stopped)
@@ -188,9 +189,10 @@ class JobManager:
         previous = last.taskmanager_id if last else None
         grant = slots.choose(job.parallelism, on_offer, together=together, previous=previous)
         if grant is None:
-            with leases.guard(self._lease()):
+            if job.slots.exists():
                 # What it held before, and cannot use, is of use to others while it waits.
-                attempts.free_slots(job)
+                with leases.guard(self._lease()):
+                    attempts.free_slots(job)
             self._say(job, slots.why_not(job.parallelism, on_offer, together=together))
             return False
         try:

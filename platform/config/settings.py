@@ -85,6 +85,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "rest_framework.authtoken",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -165,6 +166,8 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Flink-style streaming jobs on Apache Spark: submit, watch and steer them.",
     "VERSION": "0.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
         "JobState": "jobs.states.JOB_STATE_CHOICES",
         "AttemptState": "jobs.states.ATTEMPT_STATE_CHOICES",
