@@ -8,8 +8,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+from headrace.common.time import Instant
 from headrace.common.types import Row
 
 
@@ -84,10 +86,24 @@ def _instance(*kinds: type) -> Callable[[Any], Any]:
     return convert
 
 
+def _instant(value: Any) -> Instant:
+    """An Instant, or text in ISO 8601 with a time zone, as JSON carries it."""
+    if isinstance(value, Instant):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"it is a {type(value).__name__}")
+    time = datetime.fromisoformat(value)
+    if time.tzinfo is None:
+        raise ValueError("it has no time zone")
+    since = time - _EPOCH
+    return Instant(since.days * 86_400 + since.seconds, since.microseconds * 1000)
+
+
 def _anything(value: Any) -> Any:
     return value
 
 
+_EPOCH = datetime.fromtimestamp(0, UTC)
 _BASIC: dict[str, BasicTypeInfo] = {
     info.name: info
     for info in (
@@ -101,6 +117,7 @@ _BASIC: dict[str, BasicTypeInfo] = {
         BasicTypeInfo("DOUBLE", _real),
         BasicTypeInfo("CHAR", _instance(str)),
         BasicTypeInfo("BIG_INT", _instance(int)),
+        BasicTypeInfo("INSTANT", _instant),
         BasicTypeInfo("PICKLED_BYTE_ARRAY", _anything),
     )
 }
@@ -237,6 +254,10 @@ class Types:
     @staticmethod
     def BIG_INT() -> TypeInformation:
         return _BASIC["BIG_INT"]
+
+    @staticmethod
+    def INSTANT() -> TypeInformation:
+        return _BASIC["INSTANT"]
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> TypeInformation:

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headrace.datastream.checkpointing_mode import CheckpointingMode
     from headrace.datastream.connectors.base import DeliveryGuarantee
-    from headrace.datastream.data_stream import DataStream, DataStreamSink, KeyedStream, WindowedStream
+    from headrace.datastream.data_stream import (
+        DataStream,
+        DataStreamSink,
+        KeyedStream,
+        WindowedStream,
+    )
     from headrace.datastream.functions import (
         AggregateFunction,
         FilterFunction,
@@ -41,12 +46,8 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "headrace.datastream.checkpointing_mode": (
-        "CheckpointingMode",
-    ),
-    "headrace.datastream.connectors.base": (
-        "DeliveryGuarantee",
-    ),
+    "headrace.datastream.checkpointing_mode": ("CheckpointingMode",),
+    "headrace.datastream.connectors.base": ("DeliveryGuarantee",),
     "headrace.datastream.data_stream": (
         "DataStream",
         "DataStreamSink",
@@ -68,12 +69,8 @@ _MODULES = {
         "TimerService",
         "WindowFunction",
     ),
-    "headrace.datastream.output_tag": (
-        "OutputTag",
-    ),
-    "headrace.datastream.stream_execution_environment": (
-        "StreamExecutionEnvironment",
-    ),
+    "headrace.datastream.output_tag": ("OutputTag",),
+    "headrace.datastream.stream_execution_environment": ("StreamExecutionEnvironment",),
     "headrace.datastream.window": (
         "EventTimeTrigger",
         "SlidingEventTimeWindows",

@@ -109,9 +109,7 @@ class DataStream:
         transformation.output_type = checked or declared
         return DataStream(self._environment, [Edge(transformation)])
 
-    def assign_timestamps_and_watermarks(
-        self, watermark_strategy: WatermarkStrategy
-    ) -> DataStream:
+    def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:
         transformation = TimestampsTransformation(
             name="Timestamps/Watermarks",
             inputs=self._edges,
@@ -301,9 +299,7 @@ def _field(field: int | str) -> Callable[[Any], Any]:
     return select
 
 
-def _combining(
-    field: int | str, combine: Callable[[Any, Any], Any]
-) -> Callable[[Any, Any], Any]:
+def _combining(field: int | str, combine: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A reduce function that combines one field; the other fields stay those of the first."""
 
     def reduce(first: Any, second: Any) -> Any:

@@ -201,7 +201,7 @@ class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     @abc.abstractmethod
     def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Iterable[Any]: ...
 
-    def clear(self, context: Any) -> None:  # noqa: B027
+    def clear(self, context: Any) -> None:
         """Called when a window is dropped."""
 
 

@@ -33,6 +33,7 @@ from headrace.runtime.transformations import (
 )
 
 DEFAULT_MAX_PARALLELISM = 128
+DEFAULT_JOB_NAME = "Flink Streaming Job"
 
 
 class StreamExecutionEnvironment:
@@ -41,9 +42,9 @@ class StreamExecutionEnvironment:
     The same program runs by `python job.py`, in a test, and on the platform."""
 
     def __init__(self, configuration: Configuration | None = None) -> None:
-        self._context = run_context.current()
         self._configuration = configuration or Configuration()
-        self._parallelism = self._context.parallelism
+        launched = run_context.launched()
+        self._parallelism = launched.parallelism if launched else run_context.laptop_parallelism()
         self._max_parallelism = DEFAULT_MAX_PARALLELISM
         self._checkpoint_interval: int | None = None
         self._checkpointing_mode = CheckpointingMode.EXACTLY_ONCE
@@ -184,13 +185,13 @@ class StreamExecutionEnvironment:
         """The job graph as JSON, in the form of Flink's plan."""
         from headrace.runtime.plan import plan_json
 
-        return plan_json(self.compile("Flink Streaming Job"))
+        return plan_json(self.compile(DEFAULT_JOB_NAME))
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the job until it ends (bounded sources), is cancelled, or fails.
 
         Raises JobFailed when it fails, with the traceback of the function at fault."""
-        return self._run(job_name or self._context.name)[0]
+        return self._run(job_name or DEFAULT_JOB_NAME)[0]
 
     def run_and_collect(self, job_name: str) -> list[Any]:
         return self._run(job_name)[1]
@@ -199,8 +200,8 @@ class StreamExecutionEnvironment:
         from headrace.runtime.job_run import JobRun
 
         program = self.compile(job_name)
-        program.attempt = self._context.attempt
         self._sinks = []
-        run = JobRun(program, self._context, self._checkpoint_interval)
-        result = run.execute()
-        return result, run.collected
+        with run_context.for_run(job_name, self._parallelism) as context:
+            program.attempt = context.attempt
+            run = JobRun(program, context, self._checkpoint_interval)
+            return run.execute(), run.collected

@@ -43,10 +43,10 @@ def compile_graph(
     return Program(
         name=name,
         nodes={node.id: node for node in compiler.nodes.values()},
-        sources={compiler.nodes[t.id].id: t.source for t in order
-                 if isinstance(t, SourceTransformation)},
-        sinks={compiler.nodes[t.id].id: t.sink for t in order
-               if isinstance(t, SinkTransformation)},
+        sources={
+            compiler.nodes[t.id].id: t.source for t in order if isinstance(t, SourceTransformation)
+        },
+        sinks={compiler.nodes[t.id].id: t.sink for t in order if isinstance(t, SinkTransformation)},
         generators=compiler.generators,
         levels=max(node.level for node in compiler.nodes.values()),
         max_parallelism=max_parallelism,

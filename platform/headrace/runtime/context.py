@@ -6,6 +6,8 @@ import os
 import tempfile
 import threading
 import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -65,9 +67,9 @@ class RunContext:
 _current: RunContext | None = None
 
 
-def current() -> RunContext:
-    """The platform's context if this process is a driver it launched, else a laptop's."""
-    return _current if _current is not None else laptop()
+def launched() -> RunContext | None:
+    """The platform's context, if this process is a driver that it launched."""
+    return _current
 
 
 def use(context: RunContext) -> None:
@@ -76,16 +78,24 @@ def use(context: RunContext) -> None:
     _current = context
 
 
-def laptop() -> RunContext:
-    """A run without a platform: everything in a new temporary directory, nothing kept."""
-    run_dir = Path(tempfile.mkdtemp(prefix="headrace-"))
-    cores = min(os.cpu_count() or 1, 4)
+def laptop_parallelism() -> int:
+    return min(os.cpu_count() or 1, 4)
+
+
+@contextmanager
+def laptop(name: str, parallelism: int) -> Iterator[RunContext]:
+    """A run without a platform: everything in a temporary directory, nothing kept."""
+    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
+        yield _laptop(name, parallelism, Path(folder))
+
+
+def _laptop(name: str, parallelism: int, run_dir: Path) -> RunContext:
     return RunContext(
         job_id=uuid.uuid4().hex,
-        name="Flink Streaming Job",
+        name=name,
         attempt=1,
-        parallelism=cores,
-        master=os.environ.get("SPARK_MASTER") or f"local[{cores}]",
+        parallelism=parallelism,
+        master=os.environ.get("SPARK_MASTER") or f"local[{parallelism}]",
         memory_mib=1024,
         run_dir=run_dir,
         checkpoint_dir=run_dir / "checkpoint",
@@ -94,6 +104,11 @@ def laptop() -> RunContext:
         reporter=NoReporter(),
         stop=StopRequest(),
     )
+
+
+def for_run(name: str, parallelism: int) -> AbstractContextManager[RunContext]:
+    """Where `execute` runs: what the platform gave this driver, else this machine."""
+    return nullcontext(_current) if _current is not None else laptop(name, parallelism)
 
 
 def platform(spec: JobSpec, run_dir: Path, reporter: Reporter) -> RunContext:

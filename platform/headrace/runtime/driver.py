@@ -22,7 +22,7 @@ from pathlib import Path
 from headrace.connectors.kafka.errors import KafkaSinkError
 from headrace.runtime import context as run_context
 from headrace.runtime.context import RunContext
-from headrace.runtime.errors import JobFailed
+from headrace.runtime.errors import JobFailed, is_final
 from headrace.wire import commands, events, rundir
 from headrace.wire.journal import JournalWriter
 from headrace.wire.spec import JobSpec
@@ -98,8 +98,8 @@ def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Fai
         headline = str(error).splitlines()[0]
         return events.Failed(headline, error.traceback, error.restartable)
     if isinstance(error, KafkaSinkError):
-        # Kafka may be away for a while; what cannot be known says so at each attempt
-        return events.Failed(f"{type(error).__name__}: {error}", _trace(error, spec), True)
+        headline = f"{type(error).__name__}: {error}"
+        return events.Failed(headline, _trace(error, spec), not is_final(error))
     if isinstance(error, SystemExit):
         return events.Failed(f"the program called exit({error.code})", restartable=False)
     headline = traceback.format_exception_only(error)[-1].strip()

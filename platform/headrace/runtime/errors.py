@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from headrace.connectors.kafka import errors as kafka
+
 
 class JobFailed(RuntimeError):
     """The job failed. `traceback` is the job author's, where there is one."""
@@ -22,6 +24,14 @@ class UnknownTopic(ValueError):
     """A topic that the job names does not exist."""
 
 
+#: Errors of the Kafka sink that another attempt would meet again.
+_FINAL = (
+    kafka.SecondDriver,
+    kafka.ChangedRecords,
+    kafka.OutcomeUnknown,
+    kafka.InvalidSettings,
+    kafka.CommitRefused,
+)
 _OPERATOR_ERROR = re.compile(
     r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator '.*)", re.DOTALL
 )
@@ -41,9 +51,16 @@ def from_spark(text: str) -> JobFailed:
     found = _PYTHON_ERROR.search(text)
     if found is not None:
         trace = _cut(found.group(1))
-        return JobFailed(trace.strip().splitlines()[-1].strip(), trace)
+        headline = trace.strip().splitlines()[-1].strip()
+        final = any(kind.__name__ in headline.partition(":")[0] for kind in _FINAL)
+        return JobFailed(headline, trace, restartable=not final)
     first = text.strip().splitlines()[0] if text.strip() else "the streaming query ended"
     return JobFailed(first[:500], text[:20_000])
+
+
+def is_final(error: BaseException) -> bool:
+    """Whether another attempt would meet this error again."""
+    return isinstance(error, _FINAL)
 
 
 def _cut(text: str) -> str:

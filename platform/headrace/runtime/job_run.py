@@ -39,17 +39,17 @@ class JobRun:
         self._state_dir = context.checkpoint_dir / "headrace"
         self._control = ControlFile(self._state_dir / "control.json")
         self._counters = Counters(self._state_dir / "counters.json")
+        self._names = job_sink.sink_names(program)
+        self._kafka = job_sink.kafka_settings(program, self._names)
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
     def execute(self) -> JobExecutionResult:
-        """Returns when the job has ended on purpose; raises JobFailed when it failed."""
+        """Returns when the job has ended on purpose. Raises JobFailed, UnknownTopic,
+        KafkaSinkError."""
         begun = time.monotonic()
-        names = job_sink.sink_names(self._program)
-        kafka = job_sink.kafka_settings(self._program, names)
-        self._report_plan(names)
+        self._report_plan()
         self._state_dir.mkdir(parents=True, exist_ok=True)
-        # Spark's JVM takes seconds to start; what it is not needed for is checked before
         spark = spark_session.start(self._context, self._program.parallelism)
         try:
             planned = spark_plan.build(
@@ -59,11 +59,8 @@ class JobRun:
                 self._state_dir / "control.json",
                 self._context.configuration,
             )
-            committer = Committer(kafka.values(), self._context.checkpoint_dir)
-            recovery = committer.recover(self._completed_batch())
-            self._leave_sink_plan(planned, kafka, names, recovery)
-            self._run(spark, planned, recovery)
-            committer.recover(self._completed_batch())  # a stop within a batch leaves things open
+            self._run(spark, planned)
+            self._recover()  # a stop within a batch leaves transactions open
         finally:
             spark.stop()
         took = int((time.monotonic() - begun) * 1000)
@@ -71,13 +68,13 @@ class JobRun:
 
     # --- before the query
 
-    def _report_plan(self, names: dict[int, str]) -> None:
+    def _report_plan(self) -> None:
         sources = [source.described for source in self._program.sources.values()]
         self._context.reporter.report(
             events.Planned(
                 plan=plan(self._program),
                 sources=sources,
-                sinks=list(names.values()),
+                sinks=list(self._names.values()),
                 checkpoint_interval=self._interval or 0,
             )
         )
@@ -92,17 +89,16 @@ class JobRun:
         found = [int(p.name) for p in commits.glob("*") if p.name.isdigit()]
         return max(found, default=None)
 
-    def _leave_sink_plan(
-        self,
-        planned: spark_plan.SparkPlan,
-        kafka: dict[int, Any],
-        names: dict[int, str],
-        recovery: Recovery,
-    ) -> None:
+    def _recover(self) -> Recovery:
+        """Finish or abort what an earlier query of this job left behind."""
+        committer = Committer(self._kafka.values(), self._context.checkpoint_dir)
+        return committer.recover(self._completed_batch())
+
+    def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
         sink_plan = job_sink.SinkPlan(
             planned.packed,
-            kafka,
-            names,
+            self._kafka,
+            self._names,
             recovery.resume,
             self._context.checkpoint_dir,
             self._context.run_dir,
@@ -116,14 +112,12 @@ class JobRun:
 
     # --- the query
 
-    def _run(
-        self, spark: SparkSession, planned: spark_plan.SparkPlan, recovery: Recovery
-    ) -> None:
+    def _run(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
         completed = self._completed_batch()
         reporting = BatchReporting(
             self._context, self._counters, -1 if completed is None else completed
         )
-        query = self._start(spark, planned)
+        query, recovery = self._start(spark, planned)
         self._context.reporter.report(
             events.Running(
                 restored_checkpoint=None if completed is None else completed + 1,
@@ -135,10 +129,14 @@ class JobRun:
         if planned.bounded and not self._context.stop.asked.is_set():
             # all input is read: one more batch tells the operators, so that windows close
             self._control.end()
-            self._watch(self._start(spark, planned), reporting)
+            self._watch(self._start(spark, planned)[0], reporting)
         self.collected = reporting.collected
 
-    def _start(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> StreamingQuery:
+    def _start(
+        self, spark: SparkSession, planned: spark_plan.SparkPlan
+    ) -> tuple[StreamingQuery, Recovery]:
+        recovery = self._recover()
+        self._leave_sink_plan(planned, recovery)
         spark.dataSource.register(job_sink.JobSink)
         writer = (
             planned.frames.writeStream.format(job_sink.JobSink.name())
@@ -151,7 +149,7 @@ class JobRun:
             writer = writer.trigger(availableNow=True)
         elif self._interval:
             writer = writer.trigger(processingTime=f"{self._interval} milliseconds")
-        return writer.start()
+        return writer.start(), recovery
 
     def _watch(self, query: StreamingQuery, reporting: BatchReporting) -> None:
         stop = self._context.stop
@@ -194,8 +192,7 @@ class _QuietTicks:
             self._data_ended = time.monotonic()
         elif new_batch:
             self._tick_runs = False
-        elif self._data_ended is not None:
-            if time.monotonic() - self._data_ended > self._longest / 1000 + 0.1:
-                self._data_ended = None
-                self._tick_runs = True
-                self._control.tick()
+        elif self._data_ended and time.monotonic() - self._data_ended > self._longest / 1000 + 0.1:
+            self._data_ended = None
+            self._tick_runs = True
+            self._control.tick()

@@ -83,7 +83,7 @@ class JobSink(DataSource):
     def name(cls) -> str:
         return "headrace-job"
 
-    def streamWriter(self, schema: Any, overwrite: bool) -> DataSourceStreamArrowWriter:  # noqa: N802
+    def streamWriter(self, schema: Any, overwrite: bool) -> DataSourceStreamArrowWriter:
         return JobWriter(pickle.loads(Path(self.options["plan"]).read_bytes()))
 
 
@@ -103,7 +103,7 @@ class JobWriter(DataSourceStreamArrowWriter):
             partition.abort()
             raise
 
-    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         received = [m for m in messages if isinstance(m, TaskMessage)]
         prepared = [each for message in received for each in message.prepared]
         plan = self._plan
@@ -111,7 +111,7 @@ class JobWriter(DataSourceStreamArrowWriter):
         committer.commit(batchId, prepared)
         _leave_report(plan, batchId, received, int(time.time() * 1000))
 
-    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: N803
+    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         prepared = [e for m in messages if isinstance(m, TaskMessage) for e in m.prepared]
         plan = self._plan
         Committer(plan.kafka.values(), plan.checkpoint_dir, plan.resume).abort(batchId, prepared)
@@ -242,5 +242,3 @@ def _leave_report(
     path = plan.run_dir / REPORTS / f"{batch_id:012d}.pickle"
     path.parent.mkdir(parents=True, exist_ok=True)
     rundir.write_atomically(path, pickle.dumps(report, 5))
-
-

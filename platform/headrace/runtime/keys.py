@@ -17,11 +17,11 @@ def encode(key: Any) -> bytes:
     """The same bytes for equal keys of the same types."""
     kind = type(key)
     if kind is str:
-        return b"s" + key.encode("utf-8", "surrogatepass")
+        return b"s" + str(key).encode("utf-8", "surrogatepass")
     if kind is int:
         return b"i%d" % key
     if kind is bytes:
-        return b"b" + key
+        return b"b" + bytes(key)
     if key is None or kind is bool or kind is float:
         return b"v" + repr(key).encode()
     if kind is tuple:

@@ -36,7 +36,7 @@ def age_bucket(millis: int) -> int:
     """Ages rounded so that a batch has few of them: to 5 ms, from a second on to two digits."""
     if millis < 1000:
         return millis // 5 * 5
-    unit = 10 ** (len(str(millis)) - 2)
+    unit = int(10 ** (len(str(millis)) - 2))
     return millis // unit * unit
 
 

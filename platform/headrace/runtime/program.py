@@ -67,8 +67,11 @@ class Program:
     attempt: int = 0
 
     def keyed_nodes(self, level: int) -> list[Node]:
-        return [n for n in self.nodes.values() if n.level == level and n.id not in self.sinks
-                and isinstance(n.operator, KeyedOperator)]
+        return [
+            n
+            for n in self.nodes.values()
+            if n.level == level and n.id not in self.sinks and isinstance(n.operator, KeyedOperator)
+        ]
 
 
 @dataclass(frozen=True)

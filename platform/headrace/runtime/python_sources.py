@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from headrace.wire import rundir
 
@@ -26,16 +27,23 @@ class _Rows(InputPartition):
         self.rows = rows
 
 
-class _Reader(DataSourceStreamReader):
+class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A reader whose offset is one growing number and whose rows the driver's side holds."""
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802 - PySpark's names
+    #: Where a query that ends with what is available ends.
+    _until: int | None = None
+
+    def initialOffset(self) -> dict[str, int]:
         return {"position": 0}
 
-    def latestOffset(self) -> dict[str, int]:  # type: ignore[override]  # noqa: N802
-        return {"position": self.position()}
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
+        position = self.position() if self._until is None else self._until
+        return {"position": max(position, start["position"])}
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[_Rows]:  # type: ignore[override]
+    def prepareForTriggerAvailableNow(self) -> None:
+        self._until = self.position()
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[_Rows]:
         return [_Rows(self.rows(start["position"], end["position"]))]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[Any, ...]]:
@@ -59,7 +67,7 @@ class CollectionData(DataSource):
     def schema(self) -> str:
         return "values binary"
 
-    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:
         return _CollectionReader(Path(self.options["path"]))
 
 
@@ -93,7 +101,7 @@ class SocketData(DataSource):
     def schema(self) -> str:
         return "values binary"
 
-    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:
         return _SocketReader(self.options["host"], int(self.options["port"]))
 
 
@@ -160,7 +168,7 @@ class ControlData(DataSource):
     def schema(self) -> str:
         return "ended boolean"
 
-    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:
         return _ControlReader(Path(self.options["path"]))
 
 

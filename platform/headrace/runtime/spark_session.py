@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -60,6 +61,7 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
 def _quieten(session: SparkSession) -> None:
     """Warnings and worse only, and none for each state that has no value yet."""
     session.sparkContext.setLogLevel("WARN")
-    log4j = session.sparkContext._jvm.org.apache.logging.log4j
+    jvm: Any = session.sparkContext._jvm
+    log4j = jvm.org.apache.logging.log4j
     for logger, level in _LOGGERS.items():
         log4j.core.config.Configurator.setLevel(logger, getattr(log4j.Level, level))

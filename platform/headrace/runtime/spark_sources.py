@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headrace.common.serialization import DeserializationError, DeserializationSchema
@@ -97,10 +97,18 @@ def _decode_pickled(batch: pa.RecordBatch) -> Iterator[Part]:
 
 def _text(spark: SparkSession, source: FileSource) -> SparkSource:
     for path in source.paths:
-        if "://" not in path and not any(sign in path for sign in "*?[") and not Path(path).exists():
+        if (
+            "://" not in path
+            and not any(sign in path for sign in "*?[")
+            and not Path(path).exists()
+        ):
             raise JobFailed(f"the file source's path {path} does not exist", restartable=False)
-    rows = spark.readStream.format("text").option("maxFilesPerTrigger", 1000).load(
-        source.paths[0] if len(source.paths) == 1 else list(source.paths)  # type: ignore[arg-type]
+    rows = (
+        spark.readStream.format("text")
+        .option("maxFilesPerTrigger", 1000)
+        .load(
+            source.paths[0] if len(source.paths) == 1 else list(source.paths)  # type: ignore[arg-type]
+        )
     )
     return SparkSource(_timed(rows), _decode_text, ("0",), bounded=True)
 
@@ -136,7 +144,7 @@ def _kafka(
     else:
         options["subscribe"] = ",".join(source.topics)
     rows = spark.readStream.format("kafka").options(**options).load()
-    columns = [
+    columns: list[Column | str] = [
         "key",
         "value",
         "topic",
@@ -225,7 +233,9 @@ def _latest(source: KafkaSource, partitions: dict[str, list[int]]) -> dict[str, 
     try:
         return {
             topic: {
-                str(p): consumer.get_watermark_offsets(TopicPartition(topic, p), METADATA_SECONDS)[1]
+                str(p): consumer.get_watermark_offsets(TopicPartition(topic, p), METADATA_SECONDS)[
+                    1
+                ]
                 for p in found
             }
             for topic, found in partitions.items()
@@ -283,5 +293,3 @@ class _KafkaDecoder:
         else:
             if decoded is not None:
                 part.elements.append((timestamp, decoded))
-
-

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import Row
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from headrace.runtime.frames import Frame
 from headrace.runtime.host import LevelHost
@@ -30,10 +30,13 @@ class LevelProcessor(StatefulProcessor):
         self._head = handle.getValueState("head", "value binary")
         self._entries = handle.getMapState("entries", "key binary", "value binary")
 
-    def handleInputRows(  # noqa: N802 - PySpark's name
-        self, key: Any, rows: Iterator[Row], timerValues: Any  # noqa: N803
+    def handleInputRows(
+        self,
+        key: Any,
+        rows: Any,
+        timerValues: Any,
     ) -> Iterator[Row]:
-        received = [Frame(*row[:7], bytes(row[7])) for row in rows]
+        received = [Frame._make(row) for row in rows]
         store = _SparkStore(self._head, self._entries)
         return (_FrameRow(*frame) for frame in list(self._host().run(key[0], received, store)))
 

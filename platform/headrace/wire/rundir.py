@@ -1,11 +1,11 @@
 """Names of the files in the run directory of one attempt, and how they are written.
 
-    <run_dir>/spec.json       JobSpec, written before the driver starts        (control plane)
-    <run_dir>/journal.jsonl   numbered events, append only                     (driver)
-    <run_dir>/heartbeat       touched every HEARTBEAT_SECONDS while alive       (driver)
-    <run_dir>/commands/       one file per command, removed when carried out   (control plane)
-    <run_dir>/driver.log      stdout and stderr of the driver                  (driver)
-    <run_dir>/process.json    pid and start time of the driver                 (control plane)
+<run_dir>/spec.json       JobSpec, written before the driver starts        (control plane)
+<run_dir>/journal.jsonl   numbered events, append only                     (driver)
+<run_dir>/heartbeat       touched every HEARTBEAT_SECONDS while alive       (driver)
+<run_dir>/commands/       one file per command, removed when carried out   (control plane)
+<run_dir>/driver.log      stdout and stderr of the driver                  (driver)
+<run_dir>/process.json    pid and start time of the driver                 (control plane)
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -35,6 +36,8 @@ END_TXN_VERSION = 4
 INIT_PRODUCER_ID_VERSION = 5
 BOOTSTRAP_MS = 10_000
 REQUEST_MS = 10_000
+TOPIC_SECONDS = 15.0
+TOPIC_PAUSE_SECONDS = 0.1
 
 #: librdkafka's name of an option to kafka-python's.
 _SECURITY = {
@@ -155,16 +158,18 @@ class Coordinator:
 
     def ensure_marker_topic(self, topic: str) -> str:
         """Create the compacted topic of the batch markers if it is missing; its topic id."""
-        with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
-            if not self._topic_id(topic):
+        deadline = time.monotonic() + TOPIC_SECONDS
+        while not (found := self._topic_id(topic)):
+            if time.monotonic() > deadline:
+                raise errors.InvalidSettings(f"topic {topic} is missing, and cannot be created")
+            with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
                 self._call(
                     lambda client: client.create_topics(
                         {topic: {"num_partitions": 1, "configs": {"cleanup.policy": "compact"}}}
                     )
                 )
-        found = self._topic_id(topic)
-        if not found:
-            raise errors.InvalidSettings(f"topic {topic} is missing and could not be created")
+            # It takes a moment until every broker knows a new topic, or forgets a deleted one.
+            time.sleep(TOPIC_PAUSE_SECONDS)
         self._check_compacted(topic)
         return found
 

@@ -161,3 +161,10 @@ def pool_for(settings: SinkSettings, epoch: int) -> ProducerPool:
         pool = ProducerPool(settings.id_root, epoch, lambda name: open_producer(settings, name))
         _pools[place] = (epoch, settings, pool)
         return pool
+
+
+def close_all() -> None:
+    """Give up this process's pools; transactions that are prepared stay so."""
+    with _pools_lock:
+        while _pools:
+            _pools.popitem()[1][2].close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from headrace.common.serialization import (
@@ -10,6 +11,7 @@ from headrace.common.serialization import (
     DeserializationSchema,
     SerializationSchema,
 )
+from headrace.common.time import Instant
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation, TypeMismatch
 from headrace.common.types import Row
 
@@ -43,7 +45,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         if data is None:
             raise DeserializationError("the record has no value")
         try:
-            values = json.loads(data)
+            values = json.loads(data, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
             raise DeserializationError(f"not JSON: {error}") from error
         if not isinstance(values, dict):
@@ -101,7 +103,8 @@ class JsonRowSerializationSchema(SerializationSchema):
 
     def serialize(self, value: Any) -> bytes:
         row: Row = self._type.check(value)
-        return json.dumps(row.as_dict(recursive=True), separators=(",", ":")).encode()
+        content = row.as_dict(recursive=True)
+        return json.dumps(content, separators=(",", ":"), default=_plain, allow_nan=False).encode()
 
 
 class JsonRowSerializationSchemaBuilder:
@@ -118,3 +121,18 @@ class JsonRowSerializationSchemaBuilder:
         if self._type is None:
             raise ValueError("a JsonRowSerializationSchema needs with_type_info")
         return JsonRowSerializationSchema(self._type)
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no form for."""
+    if isinstance(value, Instant):
+        time = datetime.fromtimestamp(value.seconds, UTC)
+        fraction = f".{value.nanos:09d}".rstrip("0") if value.nanos else ""
+        return f"{time:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+    if isinstance(value, Row):
+        return value.as_dict()
+    raise TypeError(f"a {type(value).__name__} has no form in JSON")

@@ -7,7 +7,7 @@ cleanup unless its trigger purges it; firing again emits again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from headrace.datastream.functions import (
@@ -116,6 +116,7 @@ class Window(KeyedOperator):
         content = context.state(_CONTENT, window)
         if content is None:
             return
+        results: Iterable[Any]
         if self.aggregate is not None:
             results = [self.aggregate.get_result(content)]
         else:
@@ -140,7 +141,7 @@ def _appended(content: list[Any], value: Any) -> list[Any]:
     return content
 
 
-class _WindowContext(ProcessWindowFunction.Context[Any], Trigger.TriggerContext):
+class _WindowContext(ProcessWindowFunction.Context, Trigger.TriggerContext):
     """What triggers and window functions see; `window_` is set before each call."""
 
     window_: Any = None

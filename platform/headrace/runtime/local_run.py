@@ -1,0 +1,102 @@
+"""A job in one process, without Spark: the same ingest stage, hosts and operators, state in dicts.
+
+For tests of jobs and of the runtime: a micro-batch takes milliseconds, and time is an argument.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from headrace.runtime import frames
+from headrace.runtime.frames import Control, Frame, FrameWriter
+from headrace.runtime.host import LevelHost
+from headrace.runtime.ingest import Decoded, IngestStage
+from headrace.runtime.metrics import BatchMetrics
+from headrace.runtime.program import PackedProgram, Program
+
+
+class DictStore:
+    """A `state.Store` of one key group in memory."""
+
+    def __init__(self) -> None:
+        self._head: bytes | None = None
+        self.entries: dict[bytes, bytes] = {}
+
+    def head(self) -> bytes | None:
+        return self._head
+
+    def set_head(self, value: bytes) -> None:
+        self._head = value
+
+    def get(self, key: bytes) -> bytes | None:
+        return self.entries.get(key)
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self.entries[key] = value
+
+    def remove(self, key: bytes) -> None:
+        self.entries.pop(key, None)
+
+
+class LocalRun:
+    """Runs micro-batches one by one. `splits` are those each watermark generator waits for, as
+    "<source's number>:<split>"."""
+
+    def __init__(self, program: Program, splits: Iterable[str] = ()) -> None:
+        for generator in program.generators.values():
+            if generator.strategy.out_of_orderness is not None:
+                generator.splits = tuple(splits)
+        # packed and unpacked, so that what cannot be pickled fails here as it would on Spark
+        self._packed = PackedProgram.pack(program)
+        self._program = self._packed.unpack()
+        self._stores: defaultdict[tuple[int, int], DictStore] = defaultdict(DictStore)
+        self._hosts = {n: LevelHost(self._program, n) for n in range(1, program.levels + 1)}
+        self.metrics = BatchMetrics()
+
+    def batch(
+        self,
+        rows: Mapping[int, Iterable[Decoded]] | None = None,
+        *,
+        time: int = 0,
+        ended: bool = False,
+    ) -> dict[int, list[tuple[int | None, Any]]]:
+        """One micro-batch of rows per source's number at a time (ms); what each sink got."""
+        sent: list[Frame] = []
+        for source, parts in (rows or {}).items():
+            for task, part in enumerate(parts):
+                stage = IngestStage(self._program, source, task)
+                stage.take([part], time)
+                sent += [*stage.frames(), *stage.finish()]
+        if ended:
+            writer = FrameWriter("control", self._program.max_parallelism)
+            writer.time = time
+            sent += writer.control(Control({}, ended=True))
+        for level in range(1, self._program.levels + 1):
+            sent = self._level(level, sent)
+        return self._sinks(sent)
+
+    def state_entries(self) -> int:
+        """Entries of all stores: what is left shows what was not cleaned up."""
+        return sum(len(store.entries) for store in self._stores.values())
+
+    def _level(self, level: int, sent: list[Frame]) -> list[Frame]:
+        groups: defaultdict[int, list[Frame]] = defaultdict(list)
+        for frame in sent:
+            groups[frame.kg].append(frame)
+        return [
+            frame
+            for group in sorted(groups)
+            for frame in self._hosts[level].run(group, groups[group], self._stores[level, group])
+        ]
+
+    def _sinks(self, sent: list[Frame]) -> dict[int, list[tuple[int | None, Any]]]:
+        received: dict[int, list[tuple[int | None, Any]]] = {n: [] for n in self._program.sinks}
+        for frame in sent:
+            if frame.op == frames.REPORT:
+                self.metrics.merge(frames.loads(frame.frame))
+            elif frame.op in received:
+                records = frames.loads(frame.frame)
+                received[frame.op] += [(ts, value) for ts, _, value in records]
+        return received

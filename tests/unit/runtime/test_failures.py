@@ -1,0 +1,49 @@
+"""What a failed job says."""
+
+from __future__ import annotations
+
+from headrace.runtime.errors import from_spark
+
+SPARK_TEXT = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted due to stage \
+failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0: \
+org.apache.spark.api.python.PythonException: Traceback (most recent call last):
+  File "/x/pyspark/worker.py", line 1, in main
+    process()
+headrace.runtime.operators.operator.OperatorError: operator 'parse' failed on 'abc'
+Traceback (most recent call last):
+  File "/x/headrace/runtime/operators/stateless.py", line 44, in process
+    self._each(timestamp, value, results)
+  File "job.py", line 7, in parse
+    return int(line)
+ValueError: invalid literal for int() with base 10: 'abc'
+
+\tat org.apache.spark.api.python.BasePythonRunner.handle(PythonRunner.scala:1)
+"""
+
+
+def test_an_error_of_the_job_is_shown_without_the_jvm() -> None:
+    failed = from_spark(SPARK_TEXT)
+    assert str(failed).splitlines()[0] == (
+        "operator 'parse' failed on 'abc': "
+        "ValueError: invalid literal for int() with base 10: 'abc'"
+    )
+    assert 'File "job.py", line 7, in parse' in failed.traceback
+    assert "headrace/runtime" not in failed.traceback
+    assert "org.apache" not in failed.traceback
+    assert failed.restartable
+
+
+def test_a_sink_that_must_not_go_on_is_not_restarted() -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "w.py", line 1, in commit\n'
+        "headrace.connectors.kafka.errors.SecondDriver: Another driver has taken over this job.\n"
+    )
+    failed = from_spark(text)
+    assert "Another driver has taken over" in str(failed)
+    assert not failed.restartable
+
+
+def test_other_failures_keep_spark_s_words() -> None:
+    failed = from_spark("Some offsets are out of range\n\tat java.lang")
+    assert str(failed).splitlines()[0] == "Some offsets are out of range"
+    assert failed.restartable

@@ -1,0 +1,102 @@
+"""Declared types, Rows, JSON, and how values print."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from headrace.common import Instant, Row, Types
+from headrace.common.serialization import DeserializationError, SimpleStringSchema
+from headrace.common.typeinfo import TypeMismatch
+from headrace.datastream.formats.json import (
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
+)
+from headrace.runtime.sinks import PrintSink
+
+PERSON = Types.ROW_NAMED(["name", "age", "born"], [Types.STRING(), Types.INT(), Types.INSTANT()])
+
+
+def reader(strict: bool = True) -> JsonRowDeserializationSchema:
+    builder = JsonRowDeserializationSchema.builder().type_info(PERSON)
+    return (builder.fail_on_missing_field() if strict else builder.ignore_parse_errors()).build()
+
+
+def test_json_to_row_and_back() -> None:
+    text = b'{"name":"Ada","age":36,"born":"1815-12-10T01:02:03Z"}'
+    row = reader().deserialize(text)
+    assert row == Row(name="Ada", age=36, born=Instant(-4861724277))
+    writer = JsonRowSerializationSchema.builder().with_type_info(PERSON).build()
+    assert writer.serialize(row) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"{broken", "not JSON"),
+        (b"[1]", "a JSON list, not an object"),
+        (None, "no value"),
+        (b'{"name":"Ada"}', "no field 'age', 'born'"),
+        (b'{"name":"Ada","age":"old","born":null}', "field 'age' is 'old', which is no INT"),
+        (b'{"name":"Ada","age":3000000000,"born":null}', "outside"),
+        (b'{"name":"Ada","age":1.5,"born":null}', "not a whole number"),
+        (b'{"name":"Ada","age":true,"born":null}', "not a whole number"),
+        (b'{"name":"Ada","age":NaN,"born":null}', "NaN is no JSON number"),
+        (b'{"name":"Ada","age":1,"born":"yesterday"}', "'yesterday', which is no INSTANT"),
+        (b'{"name":"Ada","age":1,"born":"2013-01-01T00:00:00"}', "no time zone"),
+        (b"\xff\xfe", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_json_that_does_not_fit_says_why(data: bytes | None, reason: str) -> None:
+    with pytest.raises(DeserializationError, match=reason):
+        reader().deserialize(data)
+    assert reader(strict=False).deserialize(data if data != b'{"name":"Ada"}' else b"{") is None
+
+
+def test_missing_fields_are_null_unless_told_otherwise() -> None:
+    row = reader(strict=False).deserialize(b'{"name":"Ada"}')
+    assert row is not None
+    assert row.as_dict() == {"name": "Ada", "age": None, "born": None}
+
+
+def test_float_is_single_precision() -> None:
+    assert Types.FLOAT().check(0.1) == 0.10000000149011612
+    assert Types.DOUBLE().check(1) == 1.0
+    with pytest.raises(TypeMismatch, match="which is no SHORT"):
+        Types.SHORT().check(40_000)
+
+
+def test_values_print_as_in_pyflink() -> None:
+    pair = Types.TUPLE([Types.STRING(), Types.INT()])
+    assert PrintSink(None, pair).line(("hi", 5)) == "(hi,5)"
+    assert PrintSink("out", None).line(("hi", 5)) == "out> ('hi', 5)"
+    assert (
+        PrintSink(None, Types.ROW([Types.STRING(), Types.BOOLEAN()])).line(Row("a", True))
+        == "+I[a, true]"
+    )
+
+
+def test_rows_by_name_and_position_survive_pickling() -> None:
+    row = Row(name="Ada", age=36)
+    assert (row.name, row["age"], row[0], list(row), len(row)) == ("Ada", 36, "Ada", ["Ada", 36], 2)
+    again = pickle.loads(pickle.dumps(row))
+    assert again == row
+    assert again.as_dict() == {"name": "Ada", "age": 36}
+    with pytest.raises(AttributeError, match="no field 'size'"):
+        _ = row.size
+    with pytest.raises(KeyError, match="no field 'size'"):
+        _ = row["size"]
+
+
+def test_types_survive_pickling() -> None:
+    assert pickle.loads(pickle.dumps(PERSON)).check(["Ada", 1, None]) == Row("Ada", 1, None)
+
+
+def test_text_in_another_character_set() -> None:
+    assert SimpleStringSchema("latin-1").deserialize(b"\xe9") == "é"
+    with pytest.raises(DeserializationError, match="not UTF-8 text"):
+        SimpleStringSchema().deserialize(b"\xe9")
+    with pytest.raises(LookupError):
+        SimpleStringSchema("no-such-charset")
