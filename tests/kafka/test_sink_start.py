@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from headrace.connectors.kafka import errors
+from headrace.connectors.kafka import coordinator, errors, recovery
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.manifest import ManifestStore
 from headrace.connectors.kafka.messages import TaskIdentity
@@ -70,7 +70,8 @@ def test_a_marker_topic_that_forgets(settings: SinkSettings, kafka: str, tmp_pat
 def test_a_cluster_that_does_not_answer(
     settings: SinkSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headrace.connectors.kafka.coordinator.BOOTSTRAP_MS", 500)
+    monkeypatch.setattr(coordinator, "BOOTSTRAP_MS", 200)
+    monkeypatch.setattr(recovery, "PATIENCE_SECONDS", 1.0)
     nowhere = replace(settings, bootstrap_servers=f"127.0.0.1:{ports.free()}")
     with pytest.raises(errors.ClusterUnreachable):
         Committer([nowhere], tmp_path).recover()

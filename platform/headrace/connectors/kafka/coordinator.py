@@ -34,7 +34,7 @@ logging.getLogger("kafka.admin.client").setLevel(logging.INFO)
 END_TXN_VERSION = 4
 #: The newest that is stable in kafka-python's schemas.
 INIT_PRODUCER_ID_VERSION = 5
-BOOTSTRAP_MS = 10_000
+BOOTSTRAP_MS = 5_000
 REQUEST_MS = 10_000
 TOPIC_SECONDS = 15.0
 TOPIC_PAUSE_SECONDS = 0.1

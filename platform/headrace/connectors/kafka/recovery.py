@@ -17,8 +17,10 @@ difference stops the job (`ChangedRecords`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from headrace.connectors.kafka import ending, errors, ids, markers, outcome
 from headrace.connectors.kafka.answers import Answer
@@ -31,6 +33,11 @@ from headrace.connectors.kafka.settings import SinkSettings
 
 log = logging.getLogger(__name__)
 
+#: Brokers and drivers often start together.
+PATIENCE_SECONDS = 30.0
+PAUSE_SECONDS = 0.5
+
+T = TypeVar("T")
 Answered = dict[PreparedTransaction, Answer]
 
 
@@ -81,13 +88,24 @@ def sweep(job: Job, epoch: int, deadline: Deadline) -> int:
 def _check_cluster(sink: SinkSettings) -> str:
     """Refuse now what the brokers would refuse later; the id of the marker topic."""
     coordinator = coordinator_for(sink)
-    longest = coordinator.longest_timeout_ms()
+    longest = _patiently(coordinator.longest_timeout_ms)
     if longest is not None and sink.transaction_timeout_ms > longest:
         raise errors.InvalidSettings(
             f"sink {sink.name}: transaction timeout {sink.transaction_timeout_ms} ms is above the "
             f"brokers' transaction.max.timeout.ms, {longest} ms; lower it or raise theirs"
         )
     return coordinator.ensure_marker_topic(sink.marker_topic)
+
+
+def _patiently(ask: Callable[[], T]) -> T:
+    deadline = Deadline.after(PATIENCE_SECONDS)
+    while True:
+        try:
+            return ask()
+        except errors.ClusterUnreachable:
+            if deadline.passed():
+                raise
+            time.sleep(PAUSE_SECONDS)
 
 
 def _newest_epoch_at_brokers(job: Job, deadline: Deadline) -> int:
