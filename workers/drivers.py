@@ -70,7 +70,9 @@ class Driver:
 
     @property
     def exit_code(self) -> int | None:
-        return self._popen.poll() if self._popen is not None else None
+        """Of the driver; None when it runs, or when another process launched it."""
+        code = self._popen.poll() if self._popen is not None else None
+        return None if code == launcher.ALREADY_LAUNCHED else code
 
     def is_alive(self) -> bool:
         """Whether the driver itself runs; a zombie does not."""

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from pytest_django import Settings
 
 from jobs import actions
 from jobs.models import Attempt, Job
-from jobs.states import AttemptState, JobState
+from jobs.states import JobState
 from workers import drivers
 
 ROOT = Path(__file__).parents[2]
@@ -83,14 +83,14 @@ class Cluster:
         for attempt in Attempt.objects.all():
             drivers.Driver(Path(attempt.run_dir)).kill()
 
-    def submit(self, *arguments: str, parallelism: int = 1, **configuration: str) -> Job:
-        return actions.submit(
-            "job",
-            (PROGRAM, "program.py"),
-            arguments,
-            parallelism,
-            {key.replace("__", "."): value for key, value in configuration.items()},
-        )
+    def submit(
+        self,
+        *arguments: str,
+        parallelism: int = 1,
+        configuration: Mapping[str, str] | None = None,
+    ) -> Job:
+        entry = (PROGRAM, "program.py")
+        return actions.submit("job", entry, arguments, parallelism, configuration)
 
     def wait(self, job: Job, *states: JobState, timeout: float = 30) -> Job:
         """The job once it is in one of the states."""
@@ -155,7 +155,3 @@ def batches(job: Job) -> list[tuple[int, int]]:
     """(checkpoint, pid of the driver that made it), in order, as the drivers wrote them."""
     path = settings.HEADRACE_CHECKPOINTS / job.pk / "batches.log"
     return [tuple(map(int, line.split())) for line in path.read_text().splitlines()]  # type: ignore[misc]
-
-
-def live(attempts: Sequence[Attempt]) -> list[Attempt]:
-    return [attempt for attempt in attempts if attempt.state in AttemptState.live()]

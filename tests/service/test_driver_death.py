@@ -16,10 +16,10 @@ from tests.service.conftest import Cluster, attempt_of, batches, driver_of
 
 def test_killed_driver_is_noticed_and_restarted_after_the_delay(running: Cluster) -> None:
     job = running.submit(
-        **{
-            "restart-strategy__type": "fixed-delay",
-            "restart-strategy__fixed-delay__attempts": "3",
-            "restart-strategy__fixed-delay__delay": "1500 ms",
+        configuration={
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": "3",
+            "restart-strategy.fixed-delay.delay": "1500 ms",
         }
     )
     running.wait(job, JobState.RUNNING)

@@ -26,10 +26,10 @@ def test_error_of_the_program_fails_the_job_at_once(running: Cluster) -> None:
 def test_job_fails_when_its_restarts_are_used_up(running: Cluster) -> None:
     job = running.submit(
         "--crash",
-        **{
-            "restart-strategy__type": "fixed-delay",
-            "restart-strategy__fixed-delay__attempts": "2",
-            "restart-strategy__fixed-delay__delay": "10 ms",
+        configuration={
+            "restart-strategy.type": "fixed-delay",
+            "restart-strategy.fixed-delay.attempts": "2",
+            "restart-strategy.fixed-delay.delay": "10 ms",
         },
     )
 
@@ -43,7 +43,7 @@ def test_job_fails_when_its_restarts_are_used_up(running: Cluster) -> None:
 
 
 def test_without_restarts_the_first_failure_is_the_last(running: Cluster) -> None:
-    job = running.submit("--fail", **{"restart-strategy__type": "none"})
+    job = running.submit("--fail", configuration={"restart-strategy.type": "none"})
 
     running.wait(job, JobState.FAILED)
 

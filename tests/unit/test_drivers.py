@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from headrace.wire import rundir
@@ -22,6 +23,13 @@ def driver(tmp_path: Path) -> Iterator[drivers.Driver]:
     driver.kill()
 
 
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+
+
 def _until_known(driver: drivers.Driver) -> None:
     deadline = time.monotonic() + 10
     while driver.identity is None and time.monotonic() < deadline:
@@ -30,15 +38,15 @@ def _until_known(driver: drivers.Driver) -> None:
 
 
 def test_second_launch_starts_no_second_driver(driver: drivers.Driver) -> None:
-    driver.launch(SLEEP)
+    driver.launch([*SLEEP, str(driver.run_dir)])
     _until_known(driver)
     again = drivers.Driver(driver.run_dir)
-    again.launch(SLEEP)
-    while again.exit_code is None:
-        time.sleep(0.02)
+    again.launch([*SLEEP, str(driver.run_dir)])
+    time.sleep(1)
 
-    assert again.exit_code == 75
+    assert again.exit_code is None
     assert again.identity == driver.identity
+    assert len([p for p in psutil.process_iter() if str(driver.run_dir) in _words(p)]) == 1
     assert driver.is_alive()
     assert list(driver.run_dir.glob(".process*")) == []
 

@@ -1,0 +1,155 @@
+"""The journal becomes rows, each event once, whoever reads it and however often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headrace.wire import events, journal
+from jobs import actions, attempts, recording, taskmanagers
+from jobs.models import Attempt, Checkpoint, Event, Job
+from jobs.states import JobState, change_state
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def attempt() -> Attempt:
+    job = actions.submit("job", (b"pass\n", "job.py"))
+    row = taskmanagers.register("tm", "here", 1, 1, 1024)
+    change_state(job, JobState.CREATED)
+    attempt = attempts.begin(job, row.pk, [row.slot_set.get().pk])
+    attempts.deploy(attempt)
+    Path(attempt.run_dir).mkdir(parents=True)
+    return attempt
+
+
+def write(attempt: Attempt, *told: events.Event) -> None:
+    writer = journal.JournalWriter(Path(attempt.run_dir))
+    for event in told:
+        writer.append(event, durable=False)
+    writer.close()
+
+
+def unread(attempt: Attempt) -> list[journal.Entry]:
+    return list(journal.read(Path(attempt.run_dir), attempt.journal_position))
+
+
+def checkpoint(number: int, **values: object) -> events.CheckpointCompleted:
+    return events.CheckpointCompleted(number, 1_000_000 + number, 20, **values)  # type: ignore[arg-type]
+
+
+def test_running_makes_the_job_run(attempt: Attempt) -> None:
+    write(
+        attempt,
+        events.Started(7, "local[1]", {"pyspark": "4"}),
+        events.Planned({"nodes": [{"id": "1"}]}, checkpoint_interval=500),
+        events.Running(41, "app-1", {"aborted": 2}),
+    )
+
+    assert recording.record(attempt, unread(attempt))
+
+    job = Job.objects.get()
+    assert (job.state, job.checkpoint_interval) == ("RUNNING", 500)
+    assert job.plan == {"nodes": [{"id": "1"}]}
+    assert (attempt.state, attempt.restored_checkpoint) == ("RUNNING", 41)
+    assert attempt.journal_number == 3
+    assert unread(attempt) == []
+
+
+def test_running_does_not_call_off_a_cancel(attempt: Attempt) -> None:
+    change_state(Job.objects.get(), JobState.CANCELLING)
+    write(attempt, events.Running())
+
+    recording.record(attempt, unread(attempt))
+
+    assert Job.objects.get().state == "CANCELLING"
+
+
+def test_of_two_readers_one_records(attempt: Attempt) -> None:
+    write(attempt, events.Started(7, "local[1]"), *map(checkpoint, range(1, 4)))
+    other = Attempt.objects.get(pk=attempt.pk)
+    entries = unread(attempt)
+
+    assert recording.record(attempt, entries)
+    assert not recording.record(other, entries)
+
+    assert Checkpoint.objects.count() == 3
+    assert Event.objects.filter(message__startswith="driver started").count() == 1
+
+
+def test_nothing_is_recorded_when_a_row_cannot_be_written(attempt: Attempt) -> None:
+    write(attempt, checkpoint(1), events.Stopped("nonsense"))
+
+    with pytest.raises(ValueError, match="nonsense"):
+        recording.record(attempt, unread(attempt))
+
+    attempt.refresh_from_db()
+    assert attempt.journal_number == 0
+    assert not Checkpoint.objects.exists()
+
+
+def test_a_batch_that_ran_again_replaces_its_row(attempt: Attempt) -> None:
+    write(attempt, checkpoint(1, records_in=5), checkpoint(2), checkpoint(1, records_in=9))
+
+    recording.record(attempt, unread(attempt))
+    write(attempt, checkpoint(2, records_in=3))
+    recording.record(attempt, unread(attempt))
+
+    rows = Checkpoint.objects.order_by("checkpoint_id").values_list("checkpoint_id", "records_in")
+    assert list(rows) == [(1, 9), (2, 3)]
+
+
+def test_lag_is_known_while_nothing_comes_in(attempt: Attempt) -> None:
+    write(
+        attempt,
+        checkpoint(1, lag={"flights": {"0": 5}}),
+        events.Progressed({"flights": {"0": 0}}),
+    )
+
+    recording.record(attempt, unread(attempt))
+
+    job = Job.objects.get()
+    assert job.lag == {"flights": {"0": 0}}
+    assert job.progressed_at is not None
+
+
+def test_old_checkpoints_are_pruned(attempt: Attempt, settings: object) -> None:
+    settings.HEADRACE_CHECKPOINT_ROWS = 50  # type: ignore[attr-defined]
+    write(attempt, *map(checkpoint, range(1, 201)))
+
+    recording.record(attempt, unread(attempt))
+
+    ids = Checkpoint.objects.order_by("checkpoint_id").values_list("checkpoint_id", flat=True)
+    assert list(ids) == list(range(151, 201))
+
+
+def test_the_first_word_about_the_end_counts(attempt: Attempt) -> None:
+    write(attempt, events.Failed("ValueError: x", "Traceback"), events.Stopped("finished"))
+
+    recording.record(attempt, unread(attempt))
+    attempts.end(attempt, 1, "last lines")
+
+    attempt.refresh_from_db()
+    assert (attempt.state, attempt.error) == ("FAILED", "ValueError: x")
+    failure = Event.objects.get(kind=Event.Kind.FAILURE)
+    assert failure.detail["traceback"] == "Traceback"
+    assert failure.detail["log"] == "last lines"
+
+
+def test_an_end_is_written_down_once(attempt: Attempt) -> None:
+    other = Attempt.objects.get(pk=attempt.pk)
+
+    assert attempts.end(attempt, -9)
+    assert not attempts.end(other, -9)
+
+    assert Event.objects.filter(kind=Event.Kind.FAILURE).count() == 1
+
+
+def test_a_refused_command_is_told(attempt: Attempt) -> None:
+    write(attempt, events.CommandDone("suspend-1", error="not now"))
+
+    recording.record(attempt, unread(attempt))
+
+    assert Event.objects.filter(message="driver refused suspend: not now").exists()
