@@ -23,7 +23,7 @@ from tests.kafka.engine import ROOT
 
 RECORDS = 9000
 PARTITIONS = 3
-KILLS = 4
+KILLS = 3
 SECONDS = 90
 
 
