@@ -31,6 +31,10 @@ _ENDS_WHEN_ASKED = {
 }
 
 
+#: Events kept per job: some two hundred restarts.
+EVENTS = 2000
+
+
 class SlotTaken(Exception):
     """A slot was given to another job meanwhile; nothing was changed."""
 
@@ -118,6 +122,7 @@ def end(attempt: Attempt, exit_code: int | None = None, log_tail: str = "") -> b
             _record_failure(attempt, log_tail)
         elif attempt.outcome == Attempt.Outcome.NONE:
             _record_killed(attempt)
+        prune_events(attempt.job_id, EVENTS)
         signals.nudge()
     return True
 
@@ -133,6 +138,15 @@ def abandon(attempt: Attempt) -> bool:
             return False
         _record_failure(attempt, "")
     return True
+
+
+def prune_events(job_id: str, keep: int) -> int:
+    """Delete all but the job's newest `keep` events; how many went."""
+    times = Event.objects.filter(job=job_id).order_by("-at", "-id").values_list("at", flat=True)
+    oldest = times[keep : keep + 1].first()
+    if oldest is None:
+        return 0
+    return Event.objects.filter(job=job_id, at__lte=oldest).delete()[0]
 
 
 def _how_it_ended(attempt: Attempt) -> AttemptState:

@@ -135,11 +135,10 @@ class Job(models.Model):
             "state_changed_at": now,
             "timestamps": {**self.timestamps, target.value: int(now.timestamp() * 1000)},
             "ended_at": now if target.is_terminal else None,
+            "waiting_for": "",
         }
         if target is JobState.RUNNING and self.started_at is None:
             columns["started_at"] = now
-        if target is not JobState.CREATED:
-            columns["waiting_for"] = ""
         return columns
 
     def entered(self, seen: State) -> None:

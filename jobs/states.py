@@ -52,6 +52,10 @@ class State(enum.StrEnum):
         """Names of the states that are not terminal."""
         return [member.value for member in cls if not member.is_terminal]
 
+    @classmethod
+    def terminal(cls) -> list[str]:
+        return [member.value for member in cls if member.is_terminal]
+
 
 class JobState(State):
     INITIALIZING = "INITIALIZING", "Initializing", "info"

@@ -7,6 +7,7 @@ its next incarnation goes on where it was, with the drivers that ran on meanwhil
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ LOG_TAIL_BYTES = 8 * 1024
 #: A driver that has not beaten once is still importing; it gets longer.
 START_GRACE_SECONDS = 60.0
 LAUNCHES = 3
+#: Run directories kept per job, so that a job that fails again and again fills no disk.
+RUN_DIRS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,7 @@ class Supervisor:
             log.exception("launch failed", attempt=str(attempt))
             return
         log.info("launched", attempt=str(attempt), run_dir=attempt.run_dir)
+        _remove_old_run_dirs(attempt)
 
     # --- watch ---
 
@@ -237,3 +241,12 @@ class Supervisor:
         with contextlib.suppress(OSError):
             return logtail.read(driver.run_dir, limit=LOG_TAIL_BYTES).text
         return ""
+
+
+def _remove_old_run_dirs(attempt: Attempt) -> None:
+    """Log and journal of long ended attempts; their rows stay."""
+    old = attempt.job.attempts.filter(
+        number__lte=attempt.number - RUN_DIRS, state__in=AttemptState.terminal()
+    ).order_by("-number")
+    for run_dir in old.values_list("run_dir", flat=True)[:RUN_DIRS]:
+        shutil.rmtree(run_dir, ignore_errors=True)

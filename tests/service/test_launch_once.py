@@ -13,11 +13,11 @@ from django import db
 
 from headrace.wire import journal
 from jobs import actions, attempts, taskmanagers
-from jobs.models import Attempt
+from jobs.models import Attempt, Job, Slot
 from jobs.states import AttemptState, JobState, change_state
 from tests.service.conftest import FAKE_DRIVER, driver_of
 from workers import drivers, specs
-from workers.supervisor import Limits, Supervisor
+from workers.supervisor import RUN_DIRS, Limits, Supervisor
 
 COMMAND = [sys.executable, str(FAKE_DRIVER)]
 
@@ -131,6 +131,21 @@ def test_stray_driver_of_an_attempt_that_was_given_up_is_killed(attempt: Attempt
     driver = driver_of(attempt)
     _wait_gone(driver)
     assert not driver.remains()
+
+
+def test_run_directories_of_long_ended_attempts_go(attempt: Attempt) -> None:
+    attempts.end(attempt)
+    Path(attempt.run_dir).mkdir(parents=True)
+    Job.objects.update(current_attempt=None)
+    for number in range(2, RUN_DIRS + 1):
+        Attempt.objects.create(job=attempt.job, number=number, run_dir="", state="FAILED")
+    latest = attempts.begin(attempt.job, attempt.taskmanager_id or 0, [Slot.objects.get().pk])
+
+    _tick_until(supervisor(attempt), latest, AttemptState.RUNNING)
+
+    assert latest.number == RUN_DIRS + 1
+    assert not Path(attempt.run_dir).exists()
+    driver_of(latest).kill()
 
 
 def _tick_until(supervisor: Supervisor, attempt: Attempt, state: AttemptState) -> None:

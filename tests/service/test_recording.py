@@ -153,3 +153,15 @@ def test_a_refused_command_is_told(attempt: Attempt) -> None:
     recording.record(attempt, unread(attempt))
 
     assert Event.objects.filter(message="driver refused suspend: not now").exists()
+
+
+def test_history_does_not_grow_for_ever(attempt: Attempt) -> None:
+    job = Job.objects.get()
+    Event.objects.bulk_create(
+        Event(job=job, kind=Event.Kind.FAILURE, message=f"failure {n}") for n in range(30)
+    )
+
+    attempts.prune_events(job.pk, keep=10)
+
+    kept = job.events.values_list("message", flat=True)
+    assert list(kept) == [f"failure {n}" for n in range(29, 19, -1)]

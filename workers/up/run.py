@@ -79,9 +79,9 @@ class Up:
             self._redis()
             children = self._own_processes()
             kafka_starts.result()
-        self._wait_for(children)
         actions.resume_all()
         rows = self._example() if self._with_example else []
+        self._wait_for(children)
         self._summarize(password, rows)
 
     def _jars(self) -> None:
