@@ -133,19 +133,13 @@ class JobView:
 
     @cached_property
     def checkpoint_summary(self) -> Mapping[str, Any]:
-        """Over the rows that are kept: how many, and least, mean and most of each figure."""
+        """Over the rows that are kept: how many, and the spread of each figure."""
         figures = ("duration", "state_size", "records_in", "transactions")
-        by = {
-            f"{figure}_{name}": function(figure)
-            for figure in figures
-            for name, function in (("min", Min), ("avg", Avg), ("max", Max))
-        }
-        found = self.job.checkpoints.order_by().aggregate(count=Count("pk"), **by)
-        rows = [
-            (_words(figure), *(found[f"{figure}_{name}"] for name in ("min", "avg", "max")))
-            for figure in figures
-        ]
-        return {"count": found["count"], "rows": rows}
+        kinds = (("least", Min), ("mean", Avg), ("most", Max))
+        asked = {f"{f}_{name}": function(f) for f in figures for name, function in kinds}
+        found = self.job.checkpoints.order_by().aggregate(count=Count("pk"), **asked)
+        spread = {f: {name: found[f"{f}_{name}"] for name, _ in kinds} for f in figures}
+        return {"count": found["count"], **spread}
 
     @cached_property
     def failures(self) -> list[Event]:

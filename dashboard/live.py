@@ -16,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any
 
 from django.db import close_old_connections
@@ -94,12 +95,13 @@ _feeds: dict[Any, Feed] = {}
 
 async def events(
     key: Any, take: Callable[[], Snapshot], tick: float = TICK
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The stream of one browser watching the page `key`, which `take` takes snapshots of."""
     feed = _feeds.setdefault(key, Feed(take, tick))
     try:
-        async for message in _messages(feed):
-            yield message
+        async with aclosing(_messages(feed)) as messages:
+            async for message in messages:
+                yield message
     except Gone:
         yield _message("gone", {})
     finally:
@@ -107,13 +109,12 @@ async def events(
             del _feeds[key]
 
 
-async def _messages(feed: Feed) -> AsyncIterator[bytes]:
+async def _messages(feed: Feed) -> AsyncGenerator[bytes, None]:
     seen: dict[str, str] = {}
     newest = -1
     clock = asyncio.get_running_loop().time
     deadline, beat_due = clock() + STREAM_SECONDS, 0.0
-    snapshots = feed.watch()
-    try:
+    async with aclosing(feed.watch()) as snapshots:
         async for snapshot in snapshots:
             if clock() > deadline:
                 return
@@ -126,8 +127,6 @@ async def _messages(feed: Feed) -> AsyncIterator[bytes]:
             else:
                 continue
             beat_due = clock() + BEAT
-    finally:
-        await snapshots.aclose()
 
 
 def payload(snapshot: Snapshot, regions: dict[str, str]) -> dict[str, Any]:

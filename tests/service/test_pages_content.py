@@ -173,7 +173,7 @@ def test_old_figures_are_called_old(client: Client) -> None:
     job = pages.make_job(state_changed_at=since)
     pages.make_checkpoint(pages.make_attempt(job), 1, age=90)
     page = text(client, f"/jobs/{job.pk}/")
-    assert "Nothing was committed since" in page
+    assert "Nothing has been committed for" in page
     assert "the job may be stuck" in page
 
 
@@ -182,7 +182,7 @@ def test_a_job_that_has_read_everything_is_not_late(client: Client) -> None:
     job = pages.make_job(state_changed_at=since)
     pages.make_checkpoint(pages.make_attempt(job), 1, age=90, lag={"flights": {"0": 0}})
     page = text(client, f"/jobs/{job.pk}/")
-    assert "Nothing was committed" not in page
+    assert "Nothing has been committed" not in page
     assert "caught up" in page
 
 

@@ -201,6 +201,7 @@ function start() {
   load(true);
   document.addEventListener("headrace:news", ({ detail }) => {
     newest = detail.newest ?? newest;
+    if (detail.newest) box.classList.remove("is-empty");
     catchUp();
   });
   document.addEventListener("headrace:theme", rebuild);
