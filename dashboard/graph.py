@@ -1,7 +1,8 @@
 """The job graph as the page draws it: columns from sources to sinks. Pure.
 
-A plan is Flink's: {"nodes": [{"id", "description", "inputs": [{"id"}], "parallelism"}]}; inputs
-may also be bare ids. What a plan leaves out is left out here.
+A plan is Flink's, in either of its forms: {"nodes": [{"id", "contents", "pact", "parallelism",
+"predecessors": [{"id"}]}]} as programs print it, or "description" and "inputs" instead, as its REST
+answers. What a plan leaves out is left out here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 NODE_WIDTH, NODE_HEIGHT = 216, 62
 COLUMN_GAP, ROW_GAP, MARGIN = 56, 18, 6
 _LINE = 29
+_KINDS = {"Data Source": "source", "Operator": "operator", "Data Sink": "sink"}
 _TAG = re.compile(r"<[^>]+>")
 
 
@@ -63,15 +65,15 @@ def layout(plan: Mapping[str, Any]) -> Graph:
 
 
 def _node(values: Mapping[str, Any]) -> Node:
-    text = values.get("description") or values.get("operator") or str(values["id"])
+    text = values.get("description") or values.get("contents") or values["id"]
     name = html.unescape(_TAG.sub(" ", str(text))).strip()
-    inputs = values.get("inputs") or []
+    inputs = values.get("inputs") or values.get("predecessors") or []
     return Node(
         id=str(values["id"]),
         name=name,
         lines=_wrapped(name),
         parallelism=values.get("parallelism"),
-        kind="",
+        kind=_KINDS.get(values.get("pact", ""), ""),
         inputs=[str(each["id"] if isinstance(each, Mapping) else each) for each in inputs],
     )
 
@@ -108,7 +110,8 @@ def _assign_columns(nodes: Mapping[str, Node]) -> None:
 def _name_kinds(nodes: Mapping[str, Node]) -> None:
     read = {source for node in nodes.values() for source in node.inputs}
     for node in nodes.values():
-        node.kind = "source" if not node.inputs else "operator" if node.id in read else "sink"
+        if not node.kind:
+            node.kind = "source" if not node.inputs else "operator" if node.id in read else "sink"
 
 
 def _place(nodes: Mapping[str, Node]) -> int:

@@ -34,6 +34,22 @@ def test_ends_are_named_sources_and_sinks() -> None:
     assert kinds == {"a": "source", "b": "operator", "c": "sink", "d": "sink"}
 
 
+def test_a_plan_as_programs_print_it() -> None:
+    plan = {
+        "nodes": [
+            {"id": 1, "contents": "Source: Flights", "pact": "Data Source", "parallelism": 2},
+            {"id": 2, "contents": "Delays", "pact": "Operator", "predecessors": [{"id": 1}]},
+            {"id": 3, "contents": "delays", "pact": "Data Sink", "predecessors": [{"id": 2}]},
+        ]
+    }
+    drawn = graph.layout(plan)
+    assert [(each.name, each.kind, each.column) for each in drawn.nodes] == [
+        ("Source: Flights", "source", 0),
+        ("Delays", "operator", 1),
+        ("delays", "sink", 2),
+    ]
+
+
 def test_boxes_do_not_overlap_and_fit_the_drawing() -> None:
     drawn = graph.layout({"nodes": [node("a"), *(node(f"s{i}", "a") for i in range(5))]})
     places = [(each.x, each.y) for each in drawn.nodes]
