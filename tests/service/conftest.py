@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.db import connection
-from pytest_django import Settings
+from django.test import override_settings
+from pytest_django import DjangoDbBlocker, Settings
 
 from jobs import actions
 from jobs.models import Attempt, Job
-from jobs.states import JobState
+from jobs.states import Ends, JobState
 from workers import drivers
 
 ROOT = Path(__file__).parents[2]
@@ -123,6 +125,7 @@ class Cluster:
 def cluster(
     transactional_db: None, redis_url: str, tmp_path: Path, settings: Settings
 ) -> Iterator[Cluster]:
+    """Of its own for one test, with nothing started yet."""
     settings.REDIS_URL = redis_url
     cluster = Cluster(tmp_path, redis_url)
     yield cluster
@@ -130,15 +133,57 @@ def cluster(
 
 
 @pytest.fixture
-def running(cluster: Cluster) -> Cluster:
-    """With a JobManager and a TaskManager of two slots."""
+def own(cluster: Cluster) -> Cluster:
+    """Of its own, with a JobManager and a TaskManager of two slots: for tests that kill them."""
     cluster.start_jobmanager()
     cluster.start_taskmanager()
     return cluster
 
 
+@pytest.fixture(scope="module")
+def shared(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    redis_url: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Cluster]:
+    """As `own`, for all tests of a module: use it through `running`."""
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), redis_url)
+    with django_db_blocker.unblock(), override_settings(REDIS_URL=redis_url):
+        cluster.start_jobmanager()
+        cluster.start_taskmanager()
+        yield cluster
+        cluster.stop_all()
+        call_command("flush", interactive=False, verbosity=0)
+
+
 @pytest.fixture
-def alice(db: None) -> User:
+def running(shared: Cluster) -> Iterator[Cluster]:
+    """A JobManager and a TaskManager of two slots, none of them taken."""
+    yield shared
+    _end_jobs(shared)
+    for name in shared.processes.keys() - {"jobmanager", "tm"}:
+        shared.kill(name, signal.SIGTERM)
+    User.objects.all().delete()
+
+
+def _end_jobs(cluster: Cluster) -> None:
+    for job in Job.objects.filter(state__in=[*JobState.live(), JobState.SUSPENDED]):
+        cluster.until(lambda job=job: _cancelled(job))  # type: ignore[misc]
+    for job in Job.objects.all():
+        cluster.wait(job, *(state for state in JobState if state.ends is Ends.FOR_GOOD))
+
+
+def _cancelled(job: Job) -> bool:
+    try:
+        actions.cancel(job)
+    except actions.Conflict:  # it changed this moment, or has ended
+        return JobState(job.state).ends is Ends.FOR_GOOD
+    return True
+
+
+@pytest.fixture
+def alice() -> User:
     """May submit jobs."""
     return User.objects.create_user("alice", password="alice-password", is_staff=True)
 

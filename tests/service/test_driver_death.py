@@ -34,7 +34,7 @@ def test_killed_driver_is_noticed_and_restarted_after_the_delay(running: Cluster
     followed_after = time.monotonic() - killed_at
     running.wait(job, JobState.RUNNING)
 
-    assert noticed_after < 2
+    assert noticed_after < 5
     assert followed_after >= 1.5
     first.refresh_from_db()
     assert (first.state, first.exit_code) == ("FAILED", -9)

@@ -12,89 +12,89 @@ from jobs.states import JobState, TaskManagerState
 from tests.service.conftest import Cluster, attempt_of, batches, driver_of
 
 
-def test_killed_taskmanager_comes_back_and_adopts_its_driver(running: Cluster) -> None:
-    job = running.wait(running.submit(), JobState.RUNNING)
+def test_killed_taskmanager_comes_back_and_adopts_its_driver(own: Cluster) -> None:
+    job = own.wait(own.submit(), JobState.RUNNING)
     attempt = attempt_of(job, 1)
-    running.until(lambda: job.checkpoints.count() > 2)
+    own.until(lambda: job.checkpoints.count() > 2)
 
-    running.kill("tm")
-    running.wait(job, JobState.RECONCILING, timeout=15)
+    own.kill("tm")
+    own.wait(job, JobState.RECONCILING, timeout=15)
     assert TaskManager.objects.get().state == TaskManagerState.LOST
     recorded, made = job.checkpoints.count(), len(batches(job))
-    running.until(lambda: len(batches(job)) > made + 5)
+    own.until(lambda: len(batches(job)) > made + 5)
     assert job.checkpoints.count() == recorded
-    running.start_taskmanager()
-    running.wait(job, JobState.RUNNING)
-    _end(running, job)
+    own.start_taskmanager()
+    own.wait(job, JobState.RUNNING)
+    _end(own, job)
 
     assert job.attempts.count() == 1
     assert {pid for _, pid in batches(job)} == {attempt.pid}
     _assert_each_event_recorded_once(job, attempt)
 
 
-def test_driver_that_ended_while_its_taskmanager_was_away(running: Cluster) -> None:
-    job = running.wait(running.submit(), JobState.RUNNING)
+def test_driver_that_ended_while_its_taskmanager_was_away(own: Cluster) -> None:
+    job = own.wait(own.submit(), JobState.RUNNING)
     attempt = attempt_of(job, 1)
-    running.kill("tm")
+    own.kill("tm")
     os.kill(attempt.pid or 0, signal.SIGKILL)
 
-    running.start_taskmanager()
-    running.until(lambda: job.attempts.count() == 2)
-    running.wait(job, JobState.RUNNING)
+    own.start_taskmanager()
+    own.until(lambda: job.attempts.count() == 2)
+    own.wait(job, JobState.RUNNING)
 
     attempt.refresh_from_db()
     assert (attempt.state, attempt.exit_code) == ("FAILED", None)
     _assert_each_event_recorded_once(job, attempt, ended=False)
 
 
-def test_taskmanager_killed_again_and_again_doubles_nothing(running: Cluster) -> None:
-    job = running.wait(running.submit("--pause", "0.01"), JobState.RUNNING)
+def test_taskmanager_killed_again_and_again_doubles_nothing(own: Cluster) -> None:
+    job = own.wait(own.submit("--pause", "0.01"), JobState.RUNNING)
     attempt = attempt_of(job, 1)
 
     for _ in range(3):
         made = len(batches(job))
-        running.until(lambda made=made: len(batches(job)) > made + 50)  # type: ignore[misc]
-        running.kill("tm")
-        running.start_taskmanager()
+        own.until(lambda made=made: len(batches(job)) > made + 50)  # type: ignore[misc]
+        own.kill("tm")
+        own.start_taskmanager()
         seen = job.checkpoints.count()
-        running.until(lambda seen=seen: job.checkpoints.count() > seen)  # type: ignore[misc]
-    _end(running, job)
+        own.until(lambda seen=seen: job.checkpoints.count() > seen)  # type: ignore[misc]
+    _end(own, job)
 
     _assert_each_event_recorded_once(job, attempt)
 
 
-def test_killed_jobmanager_goes_on_where_it_was(running: Cluster) -> None:
-    job = running.wait(running.submit(), JobState.RUNNING)
+def test_killed_jobmanager_goes_on_where_it_was(own: Cluster) -> None:
+    job = own.wait(own.submit(), JobState.RUNNING)
     attempt = attempt_of(job, 1)
 
-    running.kill("jobmanager")
-    second = running.submit()
+    own.kill("jobmanager")
+    second = own.submit()
     os.kill(attempt.pid or 0, signal.SIGKILL)
-    running.until(lambda: Attempt.objects.get(pk=attempt.pk).state == "FAILED")
+    own.until(lambda: Attempt.objects.get(pk=attempt.pk).state == "FAILED")
     assert Job.objects.get(pk=second.pk).state == JobState.INITIALIZING
-    running.start_jobmanager()
-    running.until(lambda: job.attempts.count() == 2)
-    running.wait(job, JobState.RUNNING)
-    running.wait(second, JobState.RUNNING)
+    own.start_jobmanager()
+    own.until(lambda: job.attempts.count() == 2)
+    own.wait(job, JobState.RUNNING)
+    own.wait(second, JobState.RUNNING)
 
     assert job.attempts.count() == 2
     assert second.attempts.count() == 1
 
 
-def test_standby_takes_over_from_a_paused_leader_and_fences_it(running: Cluster) -> None:
-    running.until(lambda: _leaders() == ["jobmanager"])
-    running.start_jobmanager("standby")
-    leader = running.processes["jobmanager"]
-    job = running.wait(running.submit(), JobState.RUNNING)
+def test_standby_takes_over_from_a_paused_leader_and_fences_it(own: Cluster) -> None:
+    own.until(lambda: _leaders() == ["jobmanager"])
+    own.start_jobmanager("standby")
+    leader = own.processes["jobmanager"]
+    job = own.wait(own.submit(), JobState.RUNNING)
 
     leader.send_signal(signal.SIGSTOP)
-    running.until(lambda: _leaders() == ["jobmanager", "standby"], timeout=10)
+    own.until(lambda: _leaders() == ["jobmanager", "standby"], timeout=10)
     actions.cancel(job)
-    running.wait(job, JobState.CANCELED)
+    own.wait(job, JobState.CANCELED)
     leader.send_signal(signal.SIGCONT)
 
-    log = running.logs / "jobmanager.log"
-    running.until(lambda: "deposed" in log.read_text())
+    log = own.logs / "jobmanager.log"
+    own.until(lambda: "deposed" in log.read_text())
 
 
 def test_jobs_run_and_are_steered_without_redis(cluster: Cluster) -> None:
@@ -107,16 +107,16 @@ def test_jobs_run_and_are_steered_without_redis(cluster: Cluster) -> None:
     cluster.wait(job, JobState.CANCELED)
 
 
-def test_stopped_taskmanager_leaves_and_its_driver_runs_on(running: Cluster) -> None:
-    job = running.wait(running.submit(), JobState.RUNNING)
+def test_stopped_taskmanager_leaves_and_its_driver_runs_on(own: Cluster) -> None:
+    job = own.wait(own.submit(), JobState.RUNNING)
 
-    running.kill("tm", signal.SIGTERM)
+    own.kill("tm", signal.SIGTERM)
 
     assert TaskManager.objects.get().state == TaskManagerState.LEFT
-    running.wait(job, JobState.RECONCILING)
+    own.wait(job, JobState.RECONCILING)
     assert driver_of(attempt_of(job, 1)).is_alive()
-    running.start_taskmanager()
-    running.wait(job, JobState.RUNNING)
+    own.start_taskmanager()
+    own.wait(job, JobState.RUNNING)
 
 
 def _end(cluster: Cluster, job: Job) -> None:
