@@ -5,6 +5,7 @@ import { serverNow } from "./times.js";
 
 const box = document.getElementById("charts");
 const HEIGHT = 168;
+const LEAST_SECONDS = 120;
 
 const letters = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const three = (v) => Number(v.toPrecision(3)).toString();
@@ -140,9 +141,12 @@ function line(label, tone, spec, i) {
 
 const top = (max) => (max > 0 ? max * 1.12 : 1);
 
+// The range up to now; of a young job, what there is of it.
 function xRange() {
   const now = serverNow() / 1000;
-  return [now - data.seconds, now];
+  const begun = Math.min(data.table?.t[0] ?? now, ...data.attempts.values());
+  const young = Math.min(begun - 5, now - LEAST_SECONDS);
+  return [Math.max(now - data.seconds, young), now];
 }
 
 // Values under the cursor, or the last ones.
