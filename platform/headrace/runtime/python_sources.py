@@ -37,11 +37,11 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"position": 0}
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
-        position = self.position() if self._until is None else self._until
+        position = self.position(start["position"]) if self._until is None else self._until
         return {"position": max(position, start["position"])}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self._until = self.position()
+        self._until = self.position(0)
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[_Rows]:
         return [_Rows(self.rows(start["position"], end["position"]))]
@@ -50,7 +50,8 @@ class _Reader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         assert isinstance(partition, _Rows)
         return iter(partition.rows)
 
-    def position(self) -> int:
+    def position(self, start: int) -> int:
+        """How far rows are there; `start` is where the query stands."""
         raise NotImplementedError
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
@@ -76,7 +77,7 @@ class _CollectionReader(_Reader):
         self._path = path
         self._values: tuple[Any, ...] | None = None
 
-    def position(self) -> int:
+    def position(self, start: int) -> int:
         return len(self._all())
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
@@ -107,13 +108,13 @@ class SocketData(DataSource):
 
 class _SocketReader(_Reader):
     """Lines are kept until their batch is committed. `_first` is the number of the oldest line
-    held; None until Spark says where a restored job stands. What an earlier driver had read and
-    not committed cannot be read again."""
+    held, None until Spark says where the query stands: a restored one counts on. What an earlier
+    driver had read and not committed cannot be read again."""
 
     def __init__(self, host: str, port: int) -> None:
         self._address = (host, port)
         self._lines: list[str] = []
-        self._first = 0
+        self._first: int | None = None
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
@@ -123,25 +124,24 @@ class _SocketReader(_Reader):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["address"])  # type: ignore[misc]
 
-    def position(self) -> int:
+    def position(self, start: int) -> int:
         self._connect()
         with self._lock:
+            if self._first is None:
+                self._first = start
             return self._first + len(self._lines)
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
-        self._connect()
         with self._lock:
-            if self._first + len(self._lines) < end:  # restored: lines up to `end` are gone
+            if self._first is None:  # a batch of an earlier driver, to be run again
                 self._first = end
-                return []
-            lines = self._lines[max(0, start - self._first) : end - self._first]
+            lines = self._lines[max(0, start - self._first) : max(0, end - self._first)]
         return [(pickle.dumps(lines, 5),)] if lines else []
 
     def commit(self, end: dict[str, int]) -> None:
         with self._lock:
-            done = end["position"] - self._first
-            if done > 0:
-                del self._lines[:done]
+            if self._first is not None and end["position"] > self._first:
+                del self._lines[: end["position"] - self._first]
                 self._first = end["position"]
 
     def _connect(self) -> None:
@@ -176,7 +176,7 @@ class _ControlReader(_Reader):
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def position(self) -> int:
+    def position(self, start: int) -> int:
         return ControlFile(self._path).read()[0]
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:

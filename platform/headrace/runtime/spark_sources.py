@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -96,21 +98,26 @@ def _decode_pickled(batch: pa.RecordBatch) -> Iterator[Part]:
 
 
 def _text(spark: SparkSession, source: FileSource) -> SparkSource:
-    for path in source.paths:
-        if (
-            "://" not in path
-            and not any(sign in path for sign in "*?[")
-            and not Path(path).exists()
-        ):
-            raise JobFailed(f"the file source's path {path} does not exist", restartable=False)
-    rows = (
-        spark.readStream.format("text")
-        .option("maxFilesPerTrigger", 1000)
-        .load(
-            source.paths[0] if len(source.paths) == 1 else list(source.paths)  # type: ignore[arg-type]
-        )
+    rows = [_lines(spark, path) for path in source.paths]
+    return SparkSource(
+        _timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), bounded=True
     )
-    return SparkSource(_timed(rows), _decode_text, ("0",), bounded=True)
+
+
+def _lines(spark: SparkSession, path: str) -> DataFrame:
+    reader = spark.readStream.format("text")
+    if "://" in path or any(sign in path for sign in "*?["):
+        return reader.load(path)
+    local = Path(path).absolute()
+    if not local.exists():
+        raise JobFailed(f"the file source's path {path} does not exist", restartable=False)
+    return reader.load(str(local) if local.is_dir() else _as_pattern(local))
+
+
+def _as_pattern(file: Path) -> str:
+    """A pattern that only this file matches: Spark takes a plain path for a folder's."""
+    escaped = re.sub(r"([*?\[\]{}\\])", r"\\\1", str(file))
+    return escaped[:-1] + f"[{escaped[-1]}]"
 
 
 def _decode_text(batch: pa.RecordBatch) -> Iterator[Part]:
@@ -172,8 +179,6 @@ def _partitions(source: KafkaSource) -> dict[str, list[int]]:
             "nothing was read, nothing is lost. Check the address and that the brokers run."
         ) from error
     if source.topic_pattern is not None:
-        import re
-
         pattern = re.compile(source.topic_pattern)
         return {t: sorted(m.partitions) for t, m in known.items() if pattern.fullmatch(t)}
     missing = [topic for topic in source.topics if topic not in known or known[topic].error]

@@ -1,0 +1,116 @@
+"""The readers behind collections, sockets and control rows, as Spark calls them."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+from headrace.runtime.python_sources import (
+    CollectionData,
+    ControlData,
+    ControlFile,
+    SocketData,
+    _Reader,
+)
+
+ALL = ReadAllAvailable()
+
+
+def latest(reader: _Reader, start: int) -> int:
+    return reader.latestOffset({"position": start}, ALL)["position"]
+
+
+def read(reader: _Reader, start: int, end: int) -> list[object]:
+    [partition] = reader.partitions({"position": start}, {"position": end})
+    return [row for rows in reader.read(partition) for row in rows]
+
+
+def lines(reader: _Reader, start: int, end: int) -> list[str]:
+    return [line for chunk in read(reader, start, end) for line in pickle.loads(chunk)]
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(10)
+        yield listening
+
+
+def connect(server: socket.socket, start: int = 0) -> tuple[_Reader, socket.socket]:
+    host, port = server.getsockname()
+    reader = SocketData({"host": host, "port": str(port)}).streamReader(None)
+    reader = pickle.loads(pickle.dumps(reader))
+    assert latest(reader, start) == start
+    return reader, server.accept()[0]
+
+
+def wait(reader: _Reader, start: int, end: int) -> None:
+    deadline = time.monotonic() + 10
+    while latest(reader, start) < end:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_lines_of_a_socket_can_be_read_again_until_they_are_committed(
+    server: socket.socket,
+) -> None:
+    reader, client = connect(server)
+    with client:
+        client.sendall("eins\nzwei\r\ndr\xfci\n".encode())
+        wait(reader, 0, 3)
+        assert lines(reader, 0, 3) == ["eins", "zwei", "drüi"]
+        assert lines(reader, 0, 2) == ["eins", "zwei"]
+        reader.commit({"position": 2})
+        assert lines(reader, 2, 3) == ["drüi"]
+        client.sendall(b"vier\n")
+        wait(reader, 3, 4)
+        assert lines(reader, 3, 4) == ["vier"]
+
+
+def test_a_restored_socket_counts_on(server: socket.socket) -> None:
+    reader, client = connect(server, start=5)
+    with client:
+        client.sendall(b"sechs\n")
+        wait(reader, 5, 6)
+        assert lines(reader, 5, 6) == ["sechs"]
+
+
+def test_lines_an_earlier_driver_had_read_are_gone(server: socket.socket) -> None:
+    host, port = server.getsockname()
+    reader = SocketData({"host": host, "port": str(port)}).streamReader(None)
+    assert lines(reader, 5, 8) == []
+    assert latest(reader, 8) == 8
+    with server.accept()[0] as client:
+        client.sendall(b"neun\n")
+        wait(reader, 8, 9)
+        assert lines(reader, 8, 9) == ["neun"]
+
+
+def test_a_collection_is_read_in_chunks(tmp_path: Path) -> None:
+    values = tuple(range(2500))
+    (tmp_path / "c").write_bytes(pickle.dumps(values))
+    reader = CollectionData({"path": str(tmp_path / "c")}).streamReader(None)
+    assert latest(reader, 0) == 2500
+    chunks = read(reader, 0, 2500)
+    assert [len(pickle.loads(chunk)) for chunk in chunks] == [1000, 1000, 500]
+    assert [v for chunk in chunks for v in pickle.loads(chunk)] == list(values)
+
+
+def test_ticks_grow_after_a_restart_and_the_end_comes_once(tmp_path: Path) -> None:
+    path = tmp_path / "control.json"
+    reader = ControlData({"path": str(path)}).streamReader(None)
+    assert latest(reader, 0) == 0
+    ControlFile(path).tick()
+    assert latest(reader, 0) == 1
+    assert read(reader, 0, 1) == [False]
+    ControlFile(path).end()
+    ControlFile(path).end()
+    assert latest(reader, 1) == 2
+    assert read(reader, 1, 2) == [True]
+    assert read(reader, 2, 2) == []
