@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpRequest, JsonResponse
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
@@ -28,6 +29,11 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     if response is not None:
         response.data = {"errors": list(_sentences(response.data))}
     return response
+
+
+def unknown(request: HttpRequest) -> JsonResponse:
+    """Any other address under /api/."""
+    return JsonResponse({"errors": [f"There is nothing at {request.path}."]}, status=404)
 
 
 def _sentences(data: Any, name: str = "") -> list[str]:

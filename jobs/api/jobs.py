@@ -39,7 +39,6 @@ STEERING = ("cancel", "suspend", "resume", "restart")
 class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Job]):
     queryset = Job.objects.select_related("submitted_by")
     serializer_class = serializers.JobSummary
-    lookup_value_regex = "[0-9a-f]{32}"
 
     def get_queryset(self) -> QuerySet[Job]:
         rows = super().get_queryset()

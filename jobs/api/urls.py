@@ -1,7 +1,8 @@
-from django.urls import path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.routers import SimpleRouter
 
+from jobs.api import errors
 from jobs.api.cluster import ExamplesView, OverviewView, TaskManagerViewSet
 from jobs.api.jobs import JobViewSet
 
@@ -17,4 +18,5 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path("docs/", SpectacularSwaggerView.as_view(url_name="api:schema"), name="docs"),
     *router.urls,
+    re_path(r".*/$", errors.unknown),
 ]

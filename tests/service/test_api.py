@@ -174,6 +174,11 @@ def test_unknown_jobs_are_404(alice: User) -> None:
     for path in ("", "attempts/", "checkpoints/", "events/", "log/"):
         assert client.get(f"/api/jobs/{'0' * 32}/{path}").status_code == 404
     assert client.post(f"/api/jobs/{'0' * 32}/cancel/").status_code == 404
+    for path in ("jobs/nonsense/", "nonsense/", "jobs/1/nonsense/"):
+        answer = client.get(f"/api/{path}")
+        assert answer.status_code == 404
+        assert answer.json()["errors"]
+    assert client.get("/api/jobs").headers["Location"] == "/api/jobs/"
 
 
 def test_lists_are_paged(alice: User, job: Job) -> None:
