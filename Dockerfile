@@ -15,8 +15,10 @@ RUN pip install --no-cache-dir --require-hashes -r requirements.lock
 COPY . .
 RUN pip install --no-cache-dir --no-deps --editable .
 
+# The jars of pyspark are the whole of Spark: the cluster's master and workers start from there.
 ENV HEADRACE_HOME=/var/lib/headrace \
-    PYTHONUNBUFFERED=1
+    PYTHONUNBUFFERED=1 \
+    SPARK_HOME=/usr/local/lib/python3.11/site-packages/pyspark
 USER headrace
 VOLUME /var/lib/headrace
 EXPOSE 8081
