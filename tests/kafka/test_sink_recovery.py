@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,12 +115,15 @@ def test_crash_while_recomputing(plan: Plan) -> None:
     check_exactly_once(plan)
 
 
-def test_other_records_in_a_half_committed_batch_stop_the_job(plan: Plan) -> None:
+@pytest.mark.parametrize("change", [{"surplus": 1}, {"partitions": 2}, {"partitions": 4}])
+def test_other_records_in_a_half_committed_batch_stop_the_job(
+    plan: Plan, change: dict[str, Any]
+) -> None:
     crash(plan, Crash("decided"))
     commit_one_as_if_the_driver_had(plan)
     fence(plan)
 
-    ended = engine.run(replace(plan, surplus=1))
+    ended = engine.run(replace(plan, **change))
 
     assert ended.error == "ChangedRecords"
     # Nothing was spoilt: with the right records the job goes on.

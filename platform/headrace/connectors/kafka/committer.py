@@ -108,12 +108,14 @@ class Committer:
         """
         if not self._job.sinks:
             return
+        if not self.resume.epoch:
+            raise RuntimeError("recover, or be given what recover answered, before a commit")
         transactions = [each for each in prepared if isinstance(each, PreparedTransaction)]
         # Step 1.
         self._check_owner(batch_id, transactions)
-        if self.resume.batch_id == batch_id and not self.resume.missing:
-            self._refuse_surplus(batch_id, transactions)
-            if not transactions:
+        if self.resume.batch_id == batch_id:
+            self._check_same_partitions(batch_id, transactions)
+            if not self.resume.missing and not transactions:
                 return
         # Step 2.
         steps.reached(steps.Step.DECIDING)
@@ -143,13 +145,16 @@ class Committer:
             self.abort(batch_id, transactions)
             raise
 
-    def _refuse_surplus(self, batch_id: int, transactions: list[PreparedTransaction]) -> None:
-        """The batch is committed as a whole: its tasks were told to write nothing, except to
-        sinks that the job did not have then."""
-        surplus = [each for each in transactions if each.sink in self.resume.sinks]
-        if surplus:
+    def _check_same_partitions(
+        self, batch_id: int, transactions: list[PreparedTransaction]
+    ) -> None:
+        """The batch is run again: exactly what was missing of it must have been written now.
+        Sinks that the job did not have the first time take all of it."""
+        written = {each.key for each in transactions if each.sink in self.resume.sinks}
+        if written != self.resume.missing.keys():
             self._abort(transactions)
-            raise errors.ChangedRecords(f"batch {batch_id}: {len(surplus)} transactions")
+            differ = sorted(written ^ self.resume.missing.keys())
+            raise errors.ChangedRecords(f"batch {batch_id}, sink and partition: {differ[:5]}")
 
     def _number(self, batch_id: int) -> int:
         return self.resume.number if self.resume.batch_id == batch_id else 0
