@@ -21,10 +21,10 @@ from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from tests.kafka import brokers
 from tests.kafka.engine import ROOT
 
-RECORDS = 9000
+RECORDS = 4500
 PARTITIONS = 3
 KILLS = 3
-SECONDS = 90
+SECONDS = 150
 
 
 @pytest.fixture

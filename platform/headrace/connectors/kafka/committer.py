@@ -184,6 +184,8 @@ class Committer:
         return manifest
 
     def _commit_all(self, manifest: Manifest) -> None:
+        if self._job.manifests.is_done(manifest):
+            return
         answered = self._end(manifest.prepared, self._deadline(), commit=True)
         gone = [each for each, answer in answered.items() if answer is Answer.GONE]
         if gone:

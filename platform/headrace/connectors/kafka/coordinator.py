@@ -57,6 +57,8 @@ _MECHANISMS = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"}
 _UNSUPPORTED = re.compile(r"ssl\..*\.pem|ssl\.keystore\..*|sasl\.oauthbearer\..*")
 
 
+#: Of a listed transaction; in the other states it is empty, ended, or about to end.
+_UNDECIDED = "Ongoing"
 _REFUSALS = (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError)
 
 
@@ -128,8 +130,9 @@ class Coordinator:
         return self._ask_each(requests)
 
     def list_ids(self, pattern: str) -> list[tuple[str, bool]]:
-        """Ids that the whole `pattern` (RE2) matches, and whether each has records that are
-        neither committed nor aborted yet. Raises `ClusterUnreachable`, `CommitRefused`."""
+        """Ids that the whole `pattern` (RE2) matches, and whether each has a transaction that
+        nobody has decided yet to commit or to abort. Raises `ClusterUnreachable`,
+        `CommitRefused`."""
         try:
             listed = self._call(
                 lambda client: client.list_transactions(transactional_id_pattern=pattern)
@@ -138,7 +141,7 @@ class Coordinator:
             listed = self._call(lambda client: client.list_transactions())
         found = [each for group in listed.values() for each in group]
         return [
-            (each.transactional_id, not _is_ended(each.state.value))
+            (each.transactional_id, each.state.value == _UNDECIDED)
             for each in found
             if re.fullmatch(pattern, each.transactional_id)
         ]
@@ -247,10 +250,6 @@ def _forget_coordinators(client: KafkaAdminClient, transactional_ids: Iterable[s
     known = client._manager.cluster._coordinators
     for each in transactional_ids:
         known.pop((CoordinatorType.TRANSACTION, each), None)
-
-
-def _is_ended(state: str) -> bool:
-    return state in {"Empty", "CompleteCommit", "CompleteAbort", "Dead"}
 
 
 _coordinators: dict[tuple[int, SinkSettings], Coordinator] = {}
