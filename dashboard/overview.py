@@ -10,11 +10,11 @@ from functools import cached_property
 from django.db.models import Count, Prefetch, QuerySet
 
 from dashboard import recent, staleness
-from jobs.models import Job, Lease, Slot, TaskManager
+from jobs.models import Event, Job, Lease, Slot, TaskManager
 from jobs.states import JobState, TaskManagerState
 
 #: Rows of each table on the overview; the jobs page has all.
-ACTIVE, ENDED = 50, 15
+ACTIVE, ENDED, EVENTS = 50, 15, 7
 
 #: States the overview always counts, whether there are such jobs or not.
 ALWAYS_COUNTED = (JobState.RUNNING, JobState.FINISHED, JobState.CANCELED, JobState.FAILED)
@@ -42,6 +42,10 @@ class Seats:
     taskmanager: TaskManager
     slots: list[Slot]
     late: bool
+
+    @property
+    def usable(self) -> bool:
+        return self.taskmanager.state == TaskManagerState.REGISTERED
 
     @property
     def free(self) -> int:
@@ -72,8 +76,7 @@ class Overview:
 
     @property
     def _registered(self) -> list[Seats]:
-        usable = TaskManagerState.REGISTERED
-        return [seats for seats in self.seats if seats.taskmanager.state == usable]
+        return [seats for seats in self.seats if seats.usable]
 
     @property
     def taskmanagers(self) -> int:
@@ -114,6 +117,11 @@ class Overview:
     @property
     def ended_total(self) -> int:
         return sum(one.jobs for one in self.counts if one.state in _ENDED)
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """The newest of those that belong to no job."""
+        return list(Event.objects.filter(job=None).order_by("-at", "-id")[:EVENTS])
 
     @cached_property
     def leaderless_since(self) -> datetime | None:

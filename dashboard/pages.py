@@ -30,7 +30,7 @@ def _regions(folder: str, *names: str) -> tuple[Region, ...]:
     return tuple(Region(name, f"dashboard/{folder}/_{name}.html") for name in names)
 
 
-OVERVIEW = _regions("overview", "notice", "totals", "slots", "active", "ended")
+OVERVIEW = _regions("overview", "notice", "totals", "active", "slots", "events", "ended")
 _HEAD = _regions("job", "head", "notice")
 
 TABS = {

@@ -23,9 +23,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_pla
 
 from workers.embedded import ports
 
-# Playwright's synchronous API keeps an event loop in this thread; the ORM may be used beside it.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-
 ROOT = Path(__file__).parents[2]
 ARGUMENTS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -80,16 +77,20 @@ class Web:
             self.process = None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
+    """Ends with this folder: Playwright keeps an event loop running in the tests' thread, beside
+    which the ORM may be used when it is told so, and other tests cannot run one of their own."""
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     path = shutil.which("chromium") or "/usr/bin/chromium"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield browser
         browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared_web(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     web = Web(tmp_path_factory.mktemp("web") / "web.log")
     web.start()

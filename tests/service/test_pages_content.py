@@ -63,7 +63,9 @@ def test_slots_of_a_lost_taskmanager_are_not_counted(client: Client) -> None:
     lost = pages.make_taskmanager()
     lost.state = "LOST"
     lost.save()
-    assert '<span class="big">0</span> free<span class="sub">of 0</span>' in text(client, "/")
+    page = text(client, "/")
+    assert '<span class="big">0</span> free<span class="sub">of 0</span>' in page
+    assert '<span class="slot-job">away</span>' in page
 
 
 def test_a_late_heartbeat_and_a_missing_leader_are_told(client: Client) -> None:

@@ -10,6 +10,9 @@ startConfirm();
 
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
+// What was asked for has been said; the page itself shows what came of it.
+setTimeout(() => document.querySelectorAll(".message.is-ok").forEach((said) => said.remove()), 12_000);
+
 const menu = document.querySelector("details.menu");
 document.addEventListener("click", (event) => {
   if (menu?.open && !menu.contains(event.target)) menu.open = false;
