@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Recovery
-from headrace.runtime import job_sink, spark_plan, spark_session
+from headrace.runtime import job_sink, kafka_topics, spark_plan, spark_session
 from headrace.runtime.batch_reporting import BatchReporting, Counters
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import from_spark
@@ -49,6 +49,7 @@ class JobRun:
         KafkaSinkError."""
         begun = time.monotonic()
         self._report_plan()
+        kafka_topics.check(self._program)
         self._state_dir.mkdir(parents=True, exist_ok=True)
         spark = spark_session.start(self._context, self._program.parallelism)
         try:
@@ -162,16 +163,25 @@ class JobRun:
         self._raise_failure(query)
 
     def _stop(self, query: StreamingQuery) -> None:
-        """Between two batches if one ends in time."""
+        """Between two batches, or where batches follow on each other just after one has ended;
+        what has begun then is aborted, and run again by the next attempt."""
+        before = _batches_done(query)
         until = time.monotonic() + STOP_SECONDS
         while query.isActive and query.status["isTriggerActive"] and time.monotonic() < until:
-            time.sleep(0.005)
+            if _batches_done(query) > before:
+                break
+            time.sleep(0.01)
         query.stop()
 
     def _raise_failure(self, query: StreamingQuery) -> None:
         failure: StreamingQueryException | None = query.exception()
         if failure is not None and not self._context.stop.asked.is_set():
             raise from_spark(str(failure))
+
+
+def _batches_done(query: StreamingQuery) -> int:
+    last = query.lastProgress
+    return -1 if last is None else int(last["batchId"])
 
 
 class _QuietTicks:

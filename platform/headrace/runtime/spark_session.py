@@ -16,6 +16,7 @@ _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": "-Xss8m",  # stopping in a batch can overflow a small stack
     "spark.sql.session.timeZone": "UTC",
+    "spark.python.daemon.module": "headrace.runtime.worker_daemon",
     "spark.python.worker.reuse": "true",  # producers and opened functions live in the workers
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -47,6 +48,9 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
     if context.master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
         settings["spark.driver.bindAddress"] = "127.0.0.1"
+    if context.master.startswith("spark:"):
+        settings["spark.cores.max"] = str(parallelism)
+        settings["spark.executor.memory"] = f"{context.memory_mib}m"
     if context.jars:
         settings["spark.jars"] = ",".join(context.jars)
     settings |= {k: v for k, v in context.configuration.items() if k.startswith("spark.")}

@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headrace.common.serialization import DeserializationError, DeserializationSchema
 from headrace.datastream.connectors.file_system import FileSource
 from headrace.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
-from headrace.runtime import python_sources
-from headrace.runtime.errors import JobFailed, UnknownTopic
+from headrace.runtime import kafka_topics, python_sources
+from headrace.runtime.errors import JobFailed
 from headrace.runtime.ingest import TIME_COLUMN, Decoder
 from headrace.runtime.operators.operator import Element, OperatorError
 from headrace.runtime.sources import DEAD_LETTERS, CollectionSource, DeadLetter, SocketSource
@@ -30,7 +28,6 @@ from headrace.wire import rundir
 #: Records a micro-batch takes at most from one source, so that a backlog is worked off in
 #: batches that end soon; `source.max-records-per-batch` in the job's configuration moves it.
 MAX_RECORDS_PER_BATCH = 50_000
-METADATA_SECONDS = 10.0
 
 
 @dataclass
@@ -134,7 +131,7 @@ def _kafka(
     state_dir: Path,
     configuration: dict[str, str],
 ) -> SparkSource:
-    partitions = _partitions(source)
+    partitions = kafka_topics.partitions(source)
     options = {
         "kafka.bootstrap.servers": source.bootstrap_servers,
         "startingOffsets": "earliest",
@@ -166,36 +163,6 @@ def _kafka(
     return SparkSource(_timed(rows.select(*columns)), decode, splits, ends is not None)
 
 
-def _partitions(source: KafkaSource) -> dict[str, list[int]]:
-    """Topic -> partitions, as the brokers know them now."""
-    admin = AdminClient(
-        {**_client_options(source.properties), "bootstrap.servers": source.bootstrap_servers}
-    )
-    try:
-        known = admin.list_topics(timeout=METADATA_SECONDS).topics
-    except KafkaException as error:
-        raise JobFailed(
-            f"Kafka at {source.bootstrap_servers} does not answer ({error.args[0].str()}); "
-            "nothing was read, nothing is lost. Check the address and that the brokers run."
-        ) from error
-    if source.topic_pattern is not None:
-        pattern = re.compile(source.topic_pattern)
-        return {t: sorted(m.partitions) for t, m in known.items() if pattern.fullmatch(t)}
-    missing = [topic for topic in source.topics if topic not in known or known[topic].error]
-    if missing:
-        raise UnknownTopic(
-            f"topic {', '.join(map(repr, missing))} does not exist at "
-            f"{source.bootstrap_servers}; create it, or correct the name in the job"
-        )
-    return {topic: sorted(known[topic].partitions) for topic in source.topics}
-
-
-def _client_options(properties: dict[str, str]) -> dict[str, str]:
-    """The source's properties that librdkafka shares with the Java client."""
-    shared = ("security.", "sasl.mechanism", "ssl.ca", "client.id")
-    return {k: v for k, v in properties.items() if k.startswith(shared)}
-
-
 def _start(start: KafkaOffsetsInitializer, partitions: dict[str, list[int]]) -> dict[str, str]:
     if start.mode in ("earliest", "latest"):
         return {"startingOffsets": start.mode}
@@ -219,34 +186,9 @@ def _ends(
     if source.stop is None:
         return None
     if not kept.exists():
-        rundir.write_atomically(kept, json.dumps(_latest(source, partitions)).encode())
+        rundir.write_atomically(kept, json.dumps(kafka_topics.ends(source, partitions)).encode())
     ends: dict[str, dict[str, int]] = json.loads(kept.read_text())
     return ends
-
-
-def _latest(source: KafkaSource, partitions: dict[str, list[int]]) -> dict[str, dict[str, int]]:
-    from confluent_kafka import Consumer, TopicPartition
-
-    consumer = Consumer(
-        {
-            **_client_options(source.properties),
-            "bootstrap.servers": source.bootstrap_servers,
-            "group.id": "headrace-bounds",
-            "enable.auto.commit": False,
-        }
-    )
-    try:
-        return {
-            topic: {
-                str(p): consumer.get_watermark_offsets(TopicPartition(topic, p), METADATA_SECONDS)[
-                    1
-                ]
-                for p in found
-            }
-            for topic, found in partitions.items()
-        }
-    finally:
-        consumer.close()
 
 
 class _KafkaDecoder:
