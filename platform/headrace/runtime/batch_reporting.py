@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,43 +11,60 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.runtime import job_sink, progress
 from headrace.runtime.context import RunContext
+from headrace.runtime.job_sink import BatchReport
 from headrace.wire import events, rundir
 
 
 class BatchReporting:
-    """Joins Spark's progress with the report that the batch's own commit left."""
+    """Joins Spark's progress with the report that the batch's own commit left.
 
-    def __init__(self, context: RunContext, counters: Counters, completed: int) -> None:
+    A report stays beside the checkpoint until its event is in the journal: what an earlier driver
+    committed and did not live to tell is told by the next one."""
+
+    def __init__(self, context: RunContext, completed: int) -> None:
         self._context = context
-        self._counters = counters
+        self._totals = _Totals(context.checkpoint_dir / "headrace" / "counters.json")
         self._reported = completed
         self._idle_since = ""
-        self._reports: dict[int, job_sink.BatchReport] = {}
         #: Values of a `collect` sink, in the order of their batches.
         self.collected: list[Any] = []
+        for report in job_sink.waiting_reports(context.checkpoint_dir):
+            if report.batch_id <= completed:
+                self._tell(report.batch_id, None, report)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Since the start of the job."""
+        return dict(self._totals.values)
 
     def take(self, query: StreamingQuery) -> bool:
         """Report what is new; whether a batch was among it."""
-        for report in job_sink.take_reports(self._context.run_dir):
-            self._reports[report.batch_id] = report
         before = self._reported
+        reports = {
+            report.batch_id: report
+            for report in job_sink.waiting_reports(self._context.checkpoint_dir)
+        }
         for found in query.recentProgress:
             if "addBatch" not in found["durationMs"]:
                 self._report_idle(found)
             elif found["batchId"] > self._reported:
-                self._report_batch(found)
+                self._tell(found["batchId"], found, reports.get(found["batchId"]))
         return self._reported > before
 
-    def _report_batch(self, found: Any) -> None:
-        report = self._reports.pop(found["batchId"], None)
+    def _tell(self, batch: int, found: Any, report: BatchReport | None) -> None:
+        """1. to the terminal and the journal, 2. into the totals, 3. drop the report: a driver that
+        dies in between tells it again, and counts it once."""
+        counted = report.metrics.counters if report is not None else {}
         if report is not None:
-            self._counters.add(report.metrics.counters)
             self.collected += report.collected
             for line in report.printed:
                 print(line, flush=True)
-        values = dict(self._counters.values)
-        self._context.reporter.report(progress.checkpoint(_plain(found), report, values))
-        self._reported = found["batchId"]
+        totals = self._totals.with_batch(batch, counted)
+        plain = _plain(found) if found is not None else None
+        self._context.reporter.report(progress.checkpoint(batch, plain, report, totals))
+        self._totals.add(batch, counted)
+        job_sink.drop_report(self._context.checkpoint_dir, batch)
+        self._reported = max(self._reported, batch)
 
     def _report_idle(self, found: Any) -> None:
         if found["timestamp"] > self._idle_since:
@@ -54,18 +72,26 @@ class BatchReporting:
             self._context.reporter.report(events.Progressed(lag=progress.lag(_plain(found))))
 
 
-class Counters:
-    """Counters since the start of the job, kept beside the checkpoint."""
+class _Totals:
+    """Counters since the start of the job, and the batch they go up to."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.values: dict[str, int] = json.loads(path.read_text()) if path.exists() else {}
+        kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        self._batch: int = kept.get("batch", -1)
+        self.values: dict[str, int] = kept.get("values", {})
 
-    def add(self, counted: dict[str, int]) -> None:
-        for name, n in counted.items():
-            self.values[name] = self.values.get(name, 0) + n
-        if counted:
-            rundir.write_atomically(self._path, json.dumps(self.values).encode())
+    def with_batch(self, batch: int, counted: dict[str, int]) -> dict[str, int]:
+        if batch <= self._batch:
+            return dict(self.values)
+        return dict(Counter(self.values) + Counter(counted))
+
+    def add(self, batch: int, counted: dict[str, int]) -> None:
+        if batch > self._batch and counted:
+            self.values = self.with_batch(batch, counted)
+            self._batch = batch
+            content = {"batch": self._batch, "values": self.values}
+            rundir.write_atomically(self._path, json.dumps(content).encode())
 
 
 def _plain(found: Any) -> dict[str, Any]:

@@ -31,6 +31,7 @@ _FINAL = (
     kafka.OutcomeUnknown,
     kafka.InvalidSettings,
     kafka.CommitRefused,
+    kafka.CheckpointReplaced,
 )
 _OPERATOR_ERROR = re.compile(
     r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator '.*)", re.DOTALL

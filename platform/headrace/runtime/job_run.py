@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Recovery
 from headrace.runtime import job_sink, kafka_topics, spark_plan, spark_session
-from headrace.runtime.batch_reporting import BatchReporting, Counters
+from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import from_spark
 from headrace.runtime.plan import plan
@@ -38,7 +37,6 @@ class JobRun:
         self._interval = interval
         self._state_dir = context.checkpoint_dir / "headrace"
         self._control = ControlFile(self._state_dir / "control.json")
-        self._counters = Counters(self._state_dir / "counters.json")
         self._names = job_sink.sink_names(program)
         self._kafka = job_sink.kafka_settings(program, self._names)
         #: What `execute_and_collect` asked for.
@@ -65,7 +63,7 @@ class JobRun:
         finally:
             spark.stop()
         took = int((time.monotonic() - begun) * 1000)
-        return JobExecutionResult(self._context.job_id, took, self._counters.values)
+        return JobExecutionResult(self._context.job_id, took, self._reporting.counters)
 
     # --- before the query
 
@@ -102,10 +100,8 @@ class JobRun:
             self._names,
             recovery.resume,
             self._context.checkpoint_dir,
-            self._context.run_dir,
         )
         rundir.write_atomically(self._sink_plan, pickle.dumps(sink_plan, 5))
-        shutil.rmtree(self._context.run_dir / job_sink.REPORTS, ignore_errors=True)
 
     @property
     def _sink_plan(self) -> Path:
@@ -115,8 +111,8 @@ class JobRun:
 
     def _run(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
         completed = self._completed_batch()
-        reporting = BatchReporting(
-            self._context, self._counters, -1 if completed is None else completed
+        reporting = self._reporting = BatchReporting(
+            self._context, -1 if completed is None else completed
         )
         query, recovery = self._start(spark, planned)
         self._context.reporter.report(

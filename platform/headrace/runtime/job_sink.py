@@ -30,7 +30,7 @@ from headrace.runtime.program import PackedProgram, Program
 from headrace.runtime.sinks import CollectSink, PrintSink
 from headrace.wire import rundir
 
-REPORTS = "reports"
+REPORTS = "headrace/reports"
 #: Records handed to a Kafka writer at a time.
 CHUNK = 10_000
 
@@ -46,12 +46,12 @@ class SinkPlan:
     names: dict[int, str]
     resume: Resume
     checkpoint_dir: Path
-    run_dir: Path
 
 
 @dataclass
 class BatchReport:
-    """What a committed batch did; one pickle file per batch in the run directory."""
+    """What a committed batch did; one pickle file per batch beside the checkpoint, until the
+    driver, or the next one, has reported it."""
 
     batch_id: int
     #: The batch's own time and when all of it was visible, ms since 1970.
@@ -214,12 +214,19 @@ def sink_names(program: Program) -> dict[int, str]:
     return names
 
 
-def take_reports(run_dir: Path) -> Iterator[BatchReport]:
-    """Reports of committed batches, oldest first, each given once and removed."""
-    for path in sorted((run_dir / REPORTS).glob("*.pickle")):
+def waiting_reports(checkpoint_dir: Path) -> Iterator[BatchReport]:
+    """Reports that were not dropped yet, oldest first."""
+    for path in sorted((checkpoint_dir / REPORTS).glob("*.pickle")):
         report: BatchReport = pickle.loads(path.read_bytes())
-        path.unlink()
         yield report
+
+
+def drop_report(checkpoint_dir: Path, batch_id: int) -> None:
+    _report_path(checkpoint_dir, batch_id).unlink(missing_ok=True)
+
+
+def _report_path(checkpoint_dir: Path, batch_id: int) -> Path:
+    return checkpoint_dir / REPORTS / f"{batch_id:012d}.pickle"
 
 
 def _leave_report(
@@ -239,6 +246,4 @@ def _leave_report(
         report.collected += message.collected
         for part in message.metrics:
             report.metrics.merge(part)
-    path = plan.run_dir / REPORTS / f"{batch_id:012d}.pickle"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rundir.write_atomically(path, pickle.dumps(report, 5))
+    rundir.write_atomically(_report_path(plan.checkpoint_dir, batch_id), pickle.dumps(report, 5))

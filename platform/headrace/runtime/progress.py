@@ -13,13 +13,26 @@ Offsets = dict[str, dict[str, int]]
 
 
 def checkpoint(
-    progress: dict[str, Any], report: BatchReport | None, counters: dict[str, int]
+    batch: int,
+    progress: dict[str, Any] | None,
+    report: BatchReport | None,
+    counters: dict[str, int],
 ) -> CheckpointCompleted:
-    """`progress` as StreamingQueryProgress.json; `counters` since the start of the job."""
+    """`progress` as StreamingQueryProgress.json, None when the driver that saw it is gone;
+    `counters` since the start of the job."""
+    return CheckpointCompleted(
+        checkpoint_id=batch + 1,
+        **{**_from_report(report), **_from_progress(progress)},
+        counters=counters,
+    )
+
+
+def _from_progress(progress: dict[str, Any] | None) -> dict[str, Any]:
+    if progress is None:
+        return {}
     phases = {name: int(ms) for name, ms in progress.get("durationMs", {}).items()}
     operators = progress.get("stateOperators", [])
-    event = {
-        "checkpoint_id": progress["batchId"] + 1,
+    return {
         "started_at": _millis(progress["timestamp"]),
         "duration": phases.get("triggerExecution", 0),
         "state_size": sum(int(o.get("memoryUsedBytes", 0)) for o in operators),
@@ -27,18 +40,22 @@ def checkpoint(
         "phases": phases,
         "offsets": offsets(progress, "endOffset"),
         "lag": lag(progress),
-        "counters": counters,
     }
-    if report is not None:
-        metrics = report.metrics
-        event |= {
-            "records_in": metrics.records_in,
-            "records_out": report.records_out,
-            "transactions": report.transactions,
-            "latency": latency_summary(metrics.ages, max(0, report.visible_at - report.time)),
-            "watermark": _watermark(metrics.watermarks),
-        }
-    return CheckpointCompleted(**event)
+
+
+def _from_report(report: BatchReport | None) -> dict[str, Any]:
+    if report is None:
+        return {"started_at": 0, "duration": 0}
+    waited = max(0, report.visible_at - report.time)
+    return {
+        "started_at": report.time,
+        "duration": waited,
+        "records_in": report.metrics.records_in,
+        "records_out": report.records_out,
+        "transactions": report.transactions,
+        "latency": latency_summary(report.metrics.ages, waited),
+        "watermark": _watermark(report.metrics.watermarks),
+    }
 
 
 def offsets(progress: dict[str, Any], which: str) -> Offsets:
