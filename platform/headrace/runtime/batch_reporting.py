@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headrace.runtime import job_sink, progress
+from headrace.runtime import job_sink, metrics, progress
 from headrace.runtime.context import RunContext
 from headrace.runtime.job_sink import BatchReport
+from headrace.runtime.program import Program
 from headrace.wire import events, rundir
 
 
@@ -21,9 +22,10 @@ class BatchReporting:
     A report stays beside the checkpoint until its event is in the journal: what an earlier driver
     committed and did not live to tell is told by the next one."""
 
-    def __init__(self, context: RunContext, completed: int) -> None:
+    def __init__(self, context: RunContext, program: Program, completed: int) -> None:
         self._context = context
-        self._totals = _Totals(context.checkpoint_dir / "headrace" / "counters.json")
+        kept = context.checkpoint_dir / "headrace" / "counters.json"
+        self._totals = _Totals(kept, metrics.expected_counters(program))
         self._reported = completed
         self._idle_since = ""
         #: Values of a `collect` sink, in the order of their batches.
@@ -75,16 +77,17 @@ class BatchReporting:
 class _Totals:
     """Counters since the start of the job, and the batch they go up to."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, expected: Iterable[str]) -> None:
+        """`expected` are shown as 0 until they are counted."""
         self._path = path
         kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
         self._batch: int = kept.get("batch", -1)
-        self.values: dict[str, int] = kept.get("values", {})
+        self.values: dict[str, int] = dict.fromkeys(expected, 0) | kept.get("values", {})
 
     def with_batch(self, batch: int, counted: dict[str, int]) -> dict[str, int]:
         if batch <= self._batch:
             return dict(self.values)
-        return dict(Counter(self.values) + Counter(counted))
+        return {n: self.values.get(n, 0) + counted.get(n, 0) for n in self.values | counted}
 
     def add(self, batch: int, counted: dict[str, int]) -> None:
         if batch > self._batch and counted:

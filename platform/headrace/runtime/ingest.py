@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter
-from headrace.runtime.metrics import BatchMetrics, age_bucket
+from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics, age_bucket
 from headrace.runtime.operators.operator import Element
 from headrace.runtime.operators.stateless import AssignTimestamps
 from headrace.runtime.pipeline import Pipeline
@@ -89,7 +89,7 @@ class IngestStage:
         for part in decoded:
             self._pipeline.send(self._node, None, part.elements)
             for tag, elements in part.rejected.items():
-                self._pipeline.count("deserializationErrors", len(elements))
+                self._pipeline.count(DESERIALIZATION_ERRORS, len(elements))
                 self._pipeline.send(self._node, tag, elements)
             self._keep_newest(part.split)
             self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))

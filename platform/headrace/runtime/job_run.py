@@ -112,7 +112,7 @@ class JobRun:
     def _run(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
         completed = self._completed_batch()
         reporting = self._reporting = BatchReporting(
-            self._context, -1 if completed is None else completed
+            self._context, self._program, -1 if completed is None else completed
         )
         query, recovery = self._start(spark, planned)
         self._context.reporter.report(

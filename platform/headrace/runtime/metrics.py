@@ -6,6 +6,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from headrace.runtime.operators.window import LATE_DROPPED, Window
+from headrace.runtime.program import Program
+
 
 @dataclass
 class BatchMetrics:
@@ -30,6 +33,20 @@ class BatchMetrics:
         self.ages = dict(Counter(self.ages) + Counter(other["ages"]))
         for level, watermark in other["watermarks"].items():
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
+
+
+#: Records that a source could not read.
+DESERIALIZATION_ERRORS = "deserializationErrors"
+
+
+def expected_counters(program: Program) -> list[str]:
+    """What a job may count of itself: shown as 0 from the start."""
+    names = []
+    if any(getattr(source, "on_error", None) for source in program.sources.values()):
+        names.append(DESERIALIZATION_ERRORS)
+    if any(isinstance(node.operator, Window) for node in program.nodes.values()):
+        names.append(LATE_DROPPED)
+    return names
 
 
 def age_bucket(millis: int) -> int:

@@ -35,7 +35,7 @@ def _from_progress(progress: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "started_at": _millis(progress["timestamp"]),
         "duration": phases.get("triggerExecution", 0),
-        "state_size": sum(int(o.get("memoryUsedBytes", 0)) for o in operators),
+        "state_size": sum(_state_bytes(o) for o in operators),
         "state_rows": sum(int(o.get("numRowsTotal", 0)) for o in operators),
         "phases": phases,
         "offsets": offsets(progress, "endOffset"),
@@ -79,6 +79,13 @@ def lag(progress: dict[str, Any]) -> Offsets:
         }
         for topic, partitions in done.items()
     }
+
+
+def _state_bytes(operator: dict[str, Any]) -> int:
+    """Of the state as RocksDB last wrote it out (every few batches; between them changes are
+    kept as a log). `memoryUsedBytes` is that of its caches and says little of the state."""
+    custom = operator.get("customMetrics", {})
+    return int(custom.get("rocksdbSstFileSize", operator.get("memoryUsedBytes", 0)))
 
 
 def _watermark(watermarks: dict[int, int]) -> int | None:

@@ -30,6 +30,7 @@ _SQL = "org.apache.spark.sql.execution"
 _LOGGERS = {
     f"{_SQL}.python.streaming.TransformWithStateInPySparkStateServer": "ERROR",
     f"{_SQL}.streaming.runtime.ResolveWriteToStream": "ERROR",
+    f"{_SQL}.streaming.runtime.ProcessingTimeExecutor": "ERROR",
     "org.apache.spark.sql.kafka010.KafkaDataConsumer": "ERROR",
 }
 
