@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import os
 import shutil
 import socket
 import subprocess
@@ -150,7 +151,14 @@ def _format(class_path: str, properties: Path) -> None:
     if (properties.parent / "data" / "meta.properties").exists():
         return
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()
-    command = [_java(), "-Xmx128m", "-XX:+UseSerialGC", "-cp", class_path]
+    command = [
+        _java(),
+        "-Xmx128m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-cp",
+        class_path,
+    ]
     command += [
         "kafka.tools.StorageTool",
         "format",
@@ -164,7 +172,12 @@ def _format(class_path: str, properties: Path) -> None:
 
 
 def _java() -> str:
-    java = shutil.which("java")
+    """The one that Spark uses as well: JAVA_HOME's if set, else the first on PATH."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin") if home else None)
     if java is None:
-        raise KafkaFailed("There is no `java` on PATH: install Java 17 or newer.")
+        raise KafkaFailed(
+            "There is no `java` in JAVA_HOME or on PATH, so Kafka was not started; install Java 17 "
+            "or newer."
+        )
     return java

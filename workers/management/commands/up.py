@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from workers.embedded.jars import JarsMissing
 from workers.embedded.kafka import KafkaFailed
@@ -28,4 +29,5 @@ class Command(BaseCommand):
         try:
             up.run()
         except (NotPossible, JarsMissing, KafkaFailed, RedisFailed) as error:
-            raise CommandError(f"Headrace cannot start: {error}") from error
+            self.stderr.write(f"\nHeadrace cannot start: {error}")
+            sys.exit(1)
