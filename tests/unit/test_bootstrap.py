@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import socket
 import subprocess
@@ -193,3 +194,14 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def test_an_old_python_can_read_it_and_is_refused(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ast.parse((ROOT / "bin" / "bootstrap.py").read_text(), feature_version=(3, 7))
+
+    monkeypatch.setattr(bootstrap.sys, "version_info", (3, 9, 2, "final", 0))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(bootstrap.Problem, match=r"this Python is 3\.9\.2, but 3\.11 or newer"):
+        bootstrap.use_new_enough_python()
