@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -53,6 +54,16 @@ def test_a_token_logs_in(bob: User) -> None:
     client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.create(user=bob).key}")
 
     assert client.get("/api/overview/").status_code == 200
+
+
+def test_name_and_password_log_a_script_in(bob: User) -> None:
+    def status(password: str) -> int:
+        credentials = base64.b64encode(f"bob:{password}".encode()).decode()
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Basic {credentials}")
+        return int(client.get("/api/overview/").status_code)
+
+    assert (status("bob-password"), status("wrong")) == (200, 401)
 
 
 def test_a_session_needs_its_csrf_token(alice: User, job: Job) -> None:
