@@ -50,8 +50,10 @@ from headrace.datastream.formats.json import (
 
 FLIGHT = Types.ROW_NAMED(
     ["event_time", "origin", "dep_delay"],
-    [Types.INSTANT(), Types.STRING(), Types.DOUBLE()],
+    [Types.NOT_NULL(Types.INSTANT()), Types.NOT_NULL(Types.STRING()), Types.DOUBLE()],
 )
+YEARS = range(2000, 2100)
+DAYS_LATE = 30
 DELAYS = Types.ROW_NAMED(
     ["window_start", "window_end", "origin", "flights", "mean_delay", "p95_delay", "cancelled"],
     [
@@ -64,6 +66,18 @@ DELAYS = Types.ROW_NAMED(
         Types.LONG(),
     ],
 )
+
+
+def validate(flight: Row) -> None:
+    """Raises ValueError for what no airport reports. One departure in the far future would make
+    all that follow late; one absurd delay would spoil the mean."""
+    departure = datetime.fromtimestamp(flight.event_time.seconds, UTC)
+    if departure.year not in YEARS:
+        raise ValueError(f"no flight departs in the year {departure.year}")
+    if len(flight.origin) != 3:
+        raise ValueError(f"{flight.origin[:20]!r} is no airport's code")
+    if flight.dep_delay is not None and abs(flight.dep_delay) > DAYS_LATE * 1440:
+        raise ValueError(f"no flight is {flight.dep_delay:g} minutes late")
 
 
 class ScheduledDeparture(TimestampAssigner):
@@ -151,7 +165,12 @@ def arguments() -> argparse.Namespace:
 
 
 def flights(options: argparse.Namespace) -> KafkaSource:
-    schema = JsonRowDeserializationSchema.builder().type_info(FLIGHT).fail_on_missing_field()
+    schema = (
+        JsonRowDeserializationSchema.builder()
+        .type_info(FLIGHT)
+        .fail_on_missing_field()
+        .validate(validate)
+    )
     builder = (
         KafkaSource.builder()
         .set_topics(options.input)

@@ -19,6 +19,11 @@ class TypeMismatch(TypeError):
     """A value does not fit the type that was declared for it."""
 
 
+def _shown(value: object) -> str:
+    """As error messages show it: they become headers, log lines and cells of a page."""
+    return repr(value)[:80]
+
+
 class TypeInformation:
     """Base of all declared types."""
 
@@ -44,8 +49,9 @@ class BasicTypeInfo(TypeInformation):
         try:
             return self.convert(value)
         except (TypeError, ValueError, OverflowError, struct.error) as error:
-            shown = repr(value)[:80]
-            raise TypeMismatch(f"{where} is {shown}, which is no {self.name}: {error}") from error
+            raise TypeMismatch(
+                f"{where} is {_shown(value)}, which is no {self.name}: {str(error)[:80]}"
+            ) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _basic, (self.name,)
@@ -95,7 +101,7 @@ def _instant(value: Any) -> Instant:
     time = datetime.fromisoformat(value)
     if time.tzinfo is None:
         raise ValueError("it has no time zone")
-    since = time - _EPOCH
+    since = time.astimezone(UTC) - _EPOCH
     return Instant(since.days * 86_400 + since.seconds, since.microseconds * 1000)
 
 
@@ -138,7 +144,7 @@ class TupleTypeInfo(TypeInformation):
 
     def check(self, value: Any, where: str = "value") -> Any:
         if not isinstance(value, tuple) or len(value) != len(self.field_types):
-            raise TypeMismatch(f"{where} is {value!r}, no tuple of {len(self.field_types)}")
+            raise TypeMismatch(f"{where} is {_shown(value)}, no tuple of {len(self.field_types)}")
         pairs = zip(self.field_types, value, strict=True)
         return tuple(kind.check(v, f"{where}[{i}]") for i, (kind, v) in enumerate(pairs))
 
@@ -164,17 +170,24 @@ class RowTypeInfo(TypeInformation):
         return self.field_names.index(field_name)
 
     def check(self, value: Any, where: str = "value") -> Any:
+        if value is None:
+            return None
         if isinstance(value, dict):
             given = [value.get(name) for name in self.field_names]
-        else:
+        elif isinstance(value, Row | tuple | list):
             given = list(value)
+        else:
+            raise TypeMismatch(f"{where} is {_shown(value)}, no row")
         if len(given) != len(self.field_types):
             raise TypeMismatch(f"{where} has {len(given)} fields, not {len(self.field_types)}")
         fields = zip(self.field_types, self.field_names, given, strict=True)
-        checked = (kind.check(v, f"field {name!r}") for kind, name, v in fields)
+        prefix = "field " if where == "value" else f"{where}."
+        checked = (kind.check(v, prefix + name) for kind, name, v in fields)
         return Row._named(self.field_names, checked)
 
     def format(self, value: Any) -> str:
+        if value is None:
+            return str(value)
         pairs = zip(self.field_types, value, strict=True)
         kind = value.get_row_kind() if isinstance(value, Row) else "+I"
         return f"{kind}[{', '.join(kind_.format(v) for kind_, v in pairs)}]"
@@ -190,7 +203,7 @@ class ListTypeInfo(TypeInformation):
         if value is None:
             return None
         if not isinstance(value, list | tuple):
-            raise TypeMismatch(f"{where} is {value!r}, no list")
+            raise TypeMismatch(f"{where} is {_shown(value)}, no list")
         return [self.elem_type.check(v, f"{where}[{i}]") for i, v in enumerate(value)]
 
 
@@ -205,15 +218,34 @@ class MapTypeInfo(TypeInformation):
         if value is None:
             return None
         if not isinstance(value, dict):
-            raise TypeMismatch(f"{where} is {value!r}, no map")
-        return {
-            self.key_type.check(k, f"key of {where}"): self.value_type.check(v, f"{where}[{k!r}]")
-            for k, v in value.items()
-        }
+            raise TypeMismatch(f"{where} is {_shown(value)}, no map")
+        keys = (self.key_type.check(k, f"key of {where}") for k in value)
+        values = (self.value_type.check(v, f"{where}[{_shown(k)}]") for k, v in value.items())
+        return dict(zip(keys, values, strict=True))
+
+
+@dataclass(frozen=True)
+class NotNullTypeInfo(TypeInformation):
+    """A value of another type that is never `None`."""
+
+    type_info: TypeInformation
+
+    def check(self, value: Any, where: str = "value") -> Any:
+        if value is None:
+            raise TypeMismatch(f"{where} is null")
+        return self.type_info.check(value, where)
+
+    def format(self, value: Any) -> str:
+        return self.type_info.format(value)
 
 
 class Types:
-    """PyFlink's shortcuts for declared types."""
+    """PyFlink's shortcuts for declared types, and `NOT_NULL`."""
+
+    @staticmethod
+    def NOT_NULL(type_info: TypeInformation) -> TypeInformation:
+        """Headrace's own: every other type takes `None`."""
+        return NotNullTypeInfo(type_info)
 
     @staticmethod
     def STRING() -> TypeInformation:

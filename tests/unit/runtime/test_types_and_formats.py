@@ -8,7 +8,7 @@ import pytest
 
 from headrace.common import Instant, Row, Types
 from headrace.common.serialization import DeserializationError, SimpleStringSchema
-from headrace.common.typeinfo import TypeMismatch
+from headrace.common.typeinfo import TypeInformation, TypeMismatch
 from headrace.datastream.formats.json import (
     JsonRowDeserializationSchema,
     JsonRowSerializationSchema,
@@ -38,13 +38,18 @@ def test_json_to_row_and_back() -> None:
         (b"[1]", "a JSON list, not an object"),
         (None, "no value"),
         (b'{"name":"Ada"}', "no field 'age', 'born'"),
-        (b'{"name":"Ada","age":"old","born":null}', "field 'age' is 'old', which is no INT"),
+        (b'{"name":"Ada","age":"old","born":null}', "field age is 'old', which is no INT"),
         (b'{"name":"Ada","age":3000000000,"born":null}', "outside"),
         (b'{"name":"Ada","age":1.5,"born":null}', "not a whole number"),
         (b'{"name":"Ada","age":true,"born":null}', "not a whole number"),
         (b'{"name":"Ada","age":NaN,"born":null}', "NaN is no JSON number"),
         (b'{"name":"Ada","age":1,"born":"yesterday"}', "'yesterday', which is no INSTANT"),
         (b'{"name":"Ada","age":1,"born":"2013-01-01T00:00:00"}', "no time zone"),
+        (b'{"name":"Ada","age":1,"born":"0001-01-01T00:00:00+14:00"}', "which is no INSTANT"),
+        (b'{"name":"Ada","age":1,"born":null,"height":1e999}', "1e999 is too large a number"),
+        (b'{"name":"\\ud800","age":1,"born":null}', "surrogates not allowed"),
+        (b'{"name":"\\uD800","age":1,"born":null}', "surrogates not allowed"),
+        (b'{"name":"\xed\xa0\x80","age":1,"born":null}', "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[" * 100_000, "not JSON"),
     ],
@@ -59,6 +64,86 @@ def test_missing_fields_are_null_unless_told_otherwise() -> None:
     row = reader(strict=False).deserialize(b'{"name":"Ada"}')
     assert row is not None
     assert row.as_dict() == {"name": "Ada", "age": None, "born": None}
+
+
+def test_characters_beyond_the_basic_plane_are_read() -> None:
+    row = reader().deserialize(b'{"name":"\\ud83d\\ude00","age":null,"born":null}')
+    assert row is not None
+    assert row.name == "\U0001f600"
+
+
+def test_a_validation_refuses_what_fits_the_type() -> None:
+    def adult(person: Row) -> None:
+        if person.age < 18:
+            raise ValueError(f"{person.name} is a child")
+
+    builder = JsonRowDeserializationSchema.builder().type_info(PERSON).validate(adult)
+    assert builder.build().deserialize(b'{"name":"Ada","age":36}') is not None
+    with pytest.raises(DeserializationError, match="Ada is a child"):
+        builder.build().deserialize(b'{"name":"Ada","age":6}')
+    assert builder.ignore_parse_errors().build().deserialize(b'{"name":"Ada","age":6}') is None
+
+
+def test_null_is_refused_where_declared() -> None:
+    row = Types.ROW_NAMED(["name", "age"], [Types.NOT_NULL(Types.STRING()), Types.INT()])
+    assert row.check({"name": "Ada"}) == Row("Ada", None)
+    with pytest.raises(TypeMismatch, match=r"^field name is null$"):
+        row.check({"age": 1})
+    assert pickle.loads(pickle.dumps(row)).format(Row("Ada", 1)) == "+I[Ada, 1]"
+
+
+PLACE = Types.ROW_NAMED(
+    ["pos", "tags"],
+    [
+        Types.ROW_NAMED(["lat", "lon"], [Types.DOUBLE(), Types.DOUBLE()]),
+        Types.MAP(Types.STRING(), Types.LIST(Types.INT())),
+    ],
+)
+
+
+def test_a_nested_row_may_be_null() -> None:
+    place = PLACE.check({"pos": None})
+    assert place == Row(None, None)
+    assert PLACE.format(place) == "+I[None, None]"
+    assert PLACE.check({"pos": [1, 2]}).pos == Row(lat=1.0, lon=2.0)
+    writer = JsonRowSerializationSchema.builder().with_type_info(PLACE).build()
+    assert writer.serialize(place) == b'{"pos":null,"tags":null}'
+    with pytest.raises(TypeMismatch, match="no row"):
+        writer.serialize(None)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"pos": 5}, "field pos is 5, no row"),
+        ({"pos": "ab"}, "field pos is 'ab', no row"),
+        ({"pos": [1]}, "field pos has 1 fields, not 2"),
+        ({"pos": {"lat": "x"}}, "field pos.lat is 'x', which is no DOUBLE"),
+        ({"tags": {"a": [1, "b"]}}, "field tags['a'][1] is 'b', which is no INT"),
+        ({"tags": 1}, "field tags is 1, no map"),
+    ],
+)
+def test_what_does_not_fit_is_named_by_its_path(value: object, reason: str) -> None:
+    with pytest.raises(TypeMismatch) as failure:
+        PLACE.check(value)
+    assert str(failure.value).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        Types.INSTANT(),
+        Types.INT(),
+        Types.TUPLE([Types.INT()]),
+        Types.LIST(Types.INT()),
+        Types.MAP(Types.STRING(), Types.INT()),
+        PLACE,
+    ],
+)
+def test_messages_stay_short_whatever_the_value(declared: TypeInformation) -> None:
+    with pytest.raises(TypeMismatch) as failure:
+        declared.check("x" * 1_000_000)
+    assert len(str(failure.value)) < 300
 
 
 def test_float_is_single_precision() -> None:

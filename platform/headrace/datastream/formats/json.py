@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,11 +24,16 @@ class JsonRowDeserializationSchema(DeserializationSchema):
     """A JSON object to a Row of the declared type; fields not declared are left out."""
 
     def __init__(
-        self, type_info: RowTypeInfo, fail_on_missing_field: bool, ignore_parse_errors: bool
+        self,
+        type_info: RowTypeInfo,
+        fail_on_missing_field: bool,
+        ignore_parse_errors: bool,
+        validation: Callable[[Row], None] | None = None,
     ) -> None:
         self._type = type_info
         self._fail_on_missing_field = fail_on_missing_field
         self._ignore_parse_errors = ignore_parse_errors
+        self._validation = validation
 
     @staticmethod
     def builder() -> JsonRowDeserializationSchemaBuilder:
@@ -42,12 +49,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             raise
 
     def _read(self, data: bytes | None) -> Row:
-        if data is None:
-            raise DeserializationError("the record has no value")
-        try:
-            values = json.loads(data, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
-            raise DeserializationError(f"not JSON: {error}") from error
+        values = _parse(data)
         if not isinstance(values, dict):
             raise DeserializationError(f"a JSON {type(values).__name__}, not an object")
         if self._fail_on_missing_field:
@@ -56,7 +58,9 @@ class JsonRowDeserializationSchema(DeserializationSchema):
                 raise DeserializationError(f"no field {', '.join(map(repr, missing))}")
         try:
             row: Row = self._type.check(values)
-        except TypeMismatch as error:
+            if self._validation is not None:
+                self._validation(row)
+        except (TypeMismatch, ValueError) as error:
             raise DeserializationError(str(error)) from error
         return row
 
@@ -66,6 +70,7 @@ class JsonRowDeserializationSchemaBuilder:
         self._type: RowTypeInfo | None = None
         self._fail_on_missing_field = False
         self._ignore_parse_errors = False
+        self._validation: Callable[[Row], None] | None = None
 
     def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchemaBuilder:
         if not isinstance(type_info, RowTypeInfo):
@@ -81,13 +86,19 @@ class JsonRowDeserializationSchemaBuilder:
         self._ignore_parse_errors = True
         return self
 
+    def validate(self, validation: Callable[[Row], None]) -> JsonRowDeserializationSchemaBuilder:
+        """Headrace's own: `validation` is called with each row, and raises ValueError, saying
+        why, for one that fits its type and makes no sense. That is a parse error like others."""
+        self._validation = validation
+        return self
+
     def build(self) -> JsonRowDeserializationSchema:
         if self._type is None:
             raise ValueError("a JsonRowDeserializationSchema needs type_info")
         if self._fail_on_missing_field and self._ignore_parse_errors:
             raise ValueError("fail_on_missing_field and ignore_parse_errors exclude each other")
         return JsonRowDeserializationSchema(
-            self._type, self._fail_on_missing_field, self._ignore_parse_errors
+            self._type, self._fail_on_missing_field, self._ignore_parse_errors, self._validation
         )
 
 
@@ -102,6 +113,8 @@ class JsonRowSerializationSchema(SerializationSchema):
         return JsonRowSerializationSchemaBuilder()
 
     def serialize(self, value: Any) -> bytes:
+        if value is None:
+            raise TypeMismatch("the value is None, no row")
         row: Row = self._type.check(value)
         content = row.as_dict(recursive=True)
         return json.dumps(content, separators=(",", ":"), default=_plain, allow_nan=False).encode()
@@ -121,6 +134,27 @@ class JsonRowSerializationSchemaBuilder:
         if self._type is None:
             raise ValueError("a JsonRowSerializationSchema needs with_type_info")
         return JsonRowSerializationSchema(self._type)
+
+
+def _parse(data: bytes | None) -> Any:
+    """The JSON in `data`, as it can be written again: finite numbers, text that UTF-8 holds."""
+    if data is None:
+        raise DeserializationError("the record has no value")
+    try:
+        text = data.decode(json.detect_encoding(data))
+        values = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        if r"\ud" in text or r"\uD" in text:
+            json.dumps(values, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise DeserializationError(f"not JSON: {error}") from error
+    return values
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:80]} is too large a number")
+    return number
 
 
 def _no_number(name: str) -> None:
