@@ -9,6 +9,11 @@ from headrace.datastream.connectors.base import Source
 
 #: Side output of a source node for records its schema could not read.
 DEAD_LETTERS = "dead-letters"
+#: What the key, value and headers of a dead letter may take: the brokers' default of
+#: `max.message.bytes`, 1,048,588, less what surrounds a record.
+MAX_LETTER_BYTES = 1_048_588 - 1024
+MAX_KEY_BYTES = 256 * 1024
+MAX_REASON_BYTES = 1024
 
 
 @dataclass(frozen=True)
@@ -48,19 +53,28 @@ class DeadLetter:
 
 @dataclass(frozen=True)
 class DeadLetterSchema:
-    """A dead letter as a Kafka record: the bytes as they came, the rest in headers."""
+    """A dead letter as a Kafka record: the bytes as they came, the rest in headers. Of a record
+    too large for a broker the first bytes are kept, and a header tells the original size."""
 
     topic: str
 
     def record(self, timestamp: int | None, value: DeadLetter) -> dict[str, Any]:
-        headers = {
-            "headrace.reason": value.reason,
-            "headrace.topic": value.topic,
-            "headrace.partition": str(value.partition),
-            "headrace.offset": str(value.offset),
-        }
-        return {
-            "key": value.key,
-            "value": value.value,
-            "headers": [(name, text.encode()) for name, text in headers.items()],
-        }
+        headers = [
+            ("headrace.reason", _bytes(value.reason)[:MAX_REASON_BYTES]),
+            ("headrace.topic", _bytes(value.topic)),
+            ("headrace.partition", _bytes(value.partition)),
+            ("headrace.offset", _bytes(value.offset)),
+        ]
+        key, body = value.key, value.value
+        if key is not None and len(key) > MAX_KEY_BYTES:
+            headers.append(("headrace.truncated-key", _bytes(len(key))))
+            key = key[:MAX_KEY_BYTES]
+        room = MAX_LETTER_BYTES - len(key or b"") - sum(len(n) + len(v) for n, v in headers)
+        if body is not None and len(body) > room:
+            headers.append(("headrace.truncated", _bytes(len(body))))
+            body = body[:room]
+        return {"key": key, "value": body, "headers": headers}
+
+
+def _bytes(value: object) -> bytes:
+    return str(value).encode(errors="backslashreplace")

@@ -192,7 +192,8 @@ def _ends(
 
 
 class _KafkaDecoder:
-    """Rows of a Kafka source, split by split; unreadable ones as the source was told."""
+    """Rows of a Kafka source, split by split; unreadable ones as the source was told. A
+    partition that `ends` does not know appeared after a bounded job's start: none of it is read."""
 
     def __init__(
         self,
@@ -213,7 +214,7 @@ class _KafkaDecoder:
             part = parts.get((topic, partition))
             if part is None:
                 part = parts[topic, partition] = Part(f"{topic}-{partition}")
-            if self._ends is None or offset < self._ends[topic][str(partition)]:
+            if self._ends is None or offset < self._ends.get(topic, {}).get(str(partition), 0):
                 part.arrived.append(timestamp)
                 self._decode(part, key, value, topic, partition, offset, timestamp)
         return parts.values()

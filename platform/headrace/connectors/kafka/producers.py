@@ -21,6 +21,8 @@ DEFAULTS: dict[str, Any] = {
     "batch.size": 1_000_000,
     "queue.buffering.max.messages": 500_000,
     "queue.buffering.max.kbytes": 262_144,
+    # librdkafka's own check, made far from any broker's: brokers decide how large is too large
+    "message.max.bytes": 100_000_000,
 }
 
 

@@ -1,0 +1,127 @@
+"""Records that cannot be read: what becomes of them, and of records behind a bounded end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import Producer
+
+from headrace.common import Types
+from headrace.connectors.kafka import producers
+from headrace.connectors.kafka.settings import SinkSettings
+from headrace.datastream.formats.json import JsonRowDeserializationSchema
+from headrace.runtime.operators.operator import OperatorError
+from headrace.runtime.sources import DEAD_LETTERS, DeadLetter, DeadLetterSchema
+from headrace.runtime.spark_sources import Part, _KafkaDecoder
+
+BROKERS_DEFAULT = 1_048_588
+#: A batch of one record, around its key, value and headers.
+AROUND = 61 + 6 * 5 + 5 * 10
+SCHEMA = (
+    JsonRowDeserializationSchema.builder()
+    .type_info(Types.ROW_NAMED(["n"], [Types.INT()]))
+    .fail_on_missing_field()
+    .build()
+)
+
+
+def letter(value: bytes | None, key: bytes | None = None, reason: str = "broken") -> dict[str, Any]:
+    return DeadLetterSchema("dead").record(None, DeadLetter(key, value, reason, "in", 2, 7))
+
+
+def size(record: dict[str, Any]) -> int:
+    headers = sum(len(name) + len(value) for name, value in record["headers"])
+    return len(record["key"] or b"") + len(record["value"] or b"") + headers
+
+
+def test_a_dead_letter_has_the_bytes_as_they_came() -> None:
+    assert letter(b"{broken", b"key") == {
+        "key": b"key",
+        "value": b"{broken",
+        "headers": [
+            ("headrace.reason", b"broken"),
+            ("headrace.topic", b"in"),
+            ("headrace.partition", b"2"),
+            ("headrace.offset", b"7"),
+        ],
+    }
+    assert letter(None)["value"] is None
+
+
+def test_the_reason_is_cut() -> None:
+    headers = dict(letter(b"", reason="\ud800" + "x" * 10_000)["headers"])
+    assert headers["headrace.reason"].startswith(b"\\ud800x")
+    assert len(headers["headrace.reason"]) == 1024
+
+
+@pytest.mark.parametrize("key", [None, b"key", b"k" * 1_000_000])
+def test_a_letter_fits_the_largest_record_of_a_broker(key: bytes | None) -> None:
+    whole = b"v" * 1_048_000
+    record = letter(whole, key, "r" * 5000)
+    assert size(record) + AROUND <= BROKERS_DEFAULT
+    assert whole.startswith(record["value"])
+    assert record["value"]
+    headers = dict(record["headers"])
+    assert headers["headrace.truncated"] == b"1048000"
+    assert headers.get("headrace.truncated-key") == (b"1000000" if len(key or b"") > 3 else None)
+
+
+def test_a_letter_that_fits_is_not_cut() -> None:
+    record = letter(b"v" * 1_000_000, b"key")
+    assert len(record["value"]) == 1_000_000
+    assert "headrace.truncated" not in dict(record["headers"])
+
+
+@pytest.mark.parametrize(
+    ("options", "taken"), [({}, True), ({"message.max.bytes": "1000000"}, False)]
+)
+def test_the_broker_decides_how_large_is_too_large(options: dict[str, str], taken: bool) -> None:
+    producer: Producer = producers.make_client(
+        SinkSettings("out", "localhost:1", options=options), {"log_level": 0}
+    )
+    record = {"value": b"v" * 1_048_500}
+    assert producer.produce_batch("out", [record]) == int(taken)
+    producer.purge()
+
+
+def decode(decoder: _KafkaDecoder, *rows: tuple[str, int, int, bytes]) -> dict[str, Part]:
+    """Rows as (topic, partition, offset, value)."""
+    columns = {
+        "key": [None for _ in rows],
+        "value": [value for *_, value in rows],
+        "topic": [topic for topic, *_ in rows],
+        "partition": [partition for _, partition, *_ in rows],
+        "offset": [offset for _, _, offset, _ in rows],
+        "timestamp": [1000 + offset for _, _, offset, _ in rows],
+    }
+    return {part.split: part for part in decoder(pa.RecordBatch.from_pydict(columns))}
+
+
+def test_a_bounded_source_reads_nothing_behind_its_end() -> None:
+    decoder = _KafkaDecoder(SCHEMA, {"in": {"0": 1}}, dead_letters=None)
+    parts = decode(
+        decoder,
+        ("in", 0, 0, b'{"n":1}'),
+        ("in", 0, 1, b'{"n":2}'),
+        ("in", 1, 0, b'{"n":3}'),
+        ("in-2", 0, 0, b'{"n":4}'),
+    )
+    assert {split: [row.n for _, row in part.elements] for split, part in parts.items()} == {
+        "in-0": [1],
+        "in-1": [],
+        "in-2-0": [],
+    }
+    assert not any(part.arrived for split, part in parts.items() if split != "in-0")
+
+
+def test_unreadable_records_go_where_the_source_says() -> None:
+    row = ("in", 0, 5, b"{broken")
+    [(_, dead)] = decode(_KafkaDecoder(SCHEMA, None, dead_letters=True), row)["in-0"].rejected[
+        DEAD_LETTERS
+    ]
+    assert (dead.value, dead.topic, dead.partition, dead.offset) == (b"{broken", "in", 0, 5)
+    assert dead.reason.startswith("not JSON")
+    with pytest.raises(OperatorError, match="in-0 offset 5: not JSON"):
+        decode(_KafkaDecoder(SCHEMA, None, dead_letters=None), row)
