@@ -236,6 +236,8 @@ class WindowedStream:
     def allowed_lateness(self, time_ms: int | Time) -> WindowedStream:
         """How long after its end a window still takes records, firing again for each."""
         self._allowed_lateness = to_millis(time_ms)
+        if self._allowed_lateness < 0:
+            raise ValueError(f"the allowed lateness cannot be negative: {self._allowed_lateness}")
         return self
 
     def side_output_late_data(self, output_tag: OutputTag) -> WindowedStream:

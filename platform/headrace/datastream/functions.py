@@ -1,7 +1,8 @@
 """What a job's author writes; PyFlink's `pyflink.datastream.functions`.
 
 Instances are pickled to the Python workers. `open` is called there before the first record an
-instance sees; `close` is not guaranteed when a worker dies. Raising from any method fails the
+instance sees. `close` is here for PyFlink's sake and not called: Spark ends its workers without
+notice, so nothing that matters can depend on it. Raising from any method fails the
 attempt: the micro-batch is run again from the last checkpoint.
 """
 
@@ -81,7 +82,7 @@ class Function(abc.ABC):  # noqa: B024 - PyFlink's base class has no abstract me
         """Called once per worker before the first record."""
 
     def close(self) -> None:  # noqa: B027
-        """Called when a worker ends in order."""
+        """Not called, see the module's docstring."""
 
 
 class MapFunction(Function):

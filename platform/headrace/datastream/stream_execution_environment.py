@@ -26,6 +26,7 @@ from headrace.runtime.sources import (
 )
 from headrace.runtime.transformations import (
     Edge,
+    GraphError,
     SinkTransformation,
     SourceTransformation,
     TimestampsTransformation,
@@ -33,6 +34,8 @@ from headrace.runtime.transformations import (
 )
 
 DEFAULT_MAX_PARALLELISM = 128
+PARALLELISM_KEY = "parallelism.default"
+INTERVAL_KEY = "execution.checkpointing.interval"
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 
 
@@ -44,11 +47,17 @@ class StreamExecutionEnvironment:
     def __init__(self, configuration: Configuration | None = None) -> None:
         self._configuration = configuration or Configuration()
         launched = run_context.launched()
-        self._parallelism = launched.parallelism if launched else run_context.laptop_parallelism()
+        self._launched = launched
+        self._parallelism = launched.parallelism if launched else self._configured_parallelism()
         self._max_parallelism = DEFAULT_MAX_PARALLELISM
-        self._checkpoint_interval: int | None = None
+        interval = self._configuration.get_integer(INTERVAL_KEY, 0)
+        self._checkpoint_interval: int | None = interval or None
         self._checkpointing_mode = CheckpointingMode.EXACTLY_ONCE
         self._sinks: list[Transformation] = []
+
+    def _configured_parallelism(self) -> int:
+        default = run_context.laptop_parallelism()
+        return self._configuration.get_integer(PARALLELISM_KEY, default)
 
     @staticmethod
     def get_execution_environment(
@@ -62,7 +71,8 @@ class StreamExecutionEnvironment:
         """On the platform the slots of the job decide; this is for running without it."""
         if parallelism < 1:
             raise ValueError(f"parallelism must be positive, not {parallelism}")
-        self._parallelism = parallelism
+        if self._launched is None:
+            self._parallelism = parallelism
         return self
 
     def get_parallelism(self) -> int:
@@ -202,6 +212,17 @@ class StreamExecutionEnvironment:
         program = self.compile(job_name)
         self._sinks = []
         with run_context.for_run(job_name, self._parallelism) as context:
+            context.jobs += 1
+            if context.jobs > 1:
+                raise GraphError(
+                    "the program runs a second job; on the platform one program is one job, "
+                    "because one checkpoint is. Put all streams before one execute()"
+                )
             program.attempt = context.attempt
+            context.configuration |= self._configuration.to_dict()
             run = JobRun(program, context, self._checkpoint_interval)
-            return run.execute(), run.collected
+            try:
+                return run.execute(), run.collected
+            except Exception as error:
+                context.failure = error
+                raise

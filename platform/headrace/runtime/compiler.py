@@ -31,6 +31,9 @@ _OPERATORS = {
     "process": stateless.Process,
 }
 
+#: What the uid of a node begins with whose author gave none.
+GENERATED_UID = "node-"
+
 
 def compile_graph(
     sinks: Iterable[Transformation], *, name: str, parallelism: int, max_parallelism: int
@@ -69,11 +72,12 @@ class _Compiler:
     def _add(self, number: int, transformation: Transformation) -> None:
         node = Node(
             id=number,
-            uid=transformation.uid or f"node-{number}",
+            uid=transformation.uid or f"{GENERATED_UID}{number}",
             name=transformation.name,
             level=self._level(transformation),
             operator=_operator(transformation),
             output_type=transformation.output_type,
+            parallelism=transformation.parallelism,
         )
         self.nodes[transformation.id] = node
         generators = self._generators(number, transformation, node.level)

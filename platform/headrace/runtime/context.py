@@ -62,6 +62,10 @@ class RunContext:
     configuration: dict[str, str]
     reporter: Reporter
     stop: StopRequest
+    #: Why the job failed, whatever its program does with the exception.
+    failure: Exception | None = None
+    #: Jobs that the program has run.
+    jobs: int = 0
 
 
 _current: RunContext | None = None

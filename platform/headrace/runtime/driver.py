@@ -7,6 +7,7 @@ after Failed. SIGTERM suspends: the job goes on from its checkpoint at the next 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import platform as machine
@@ -22,7 +23,8 @@ from pathlib import Path
 from headrace.connectors.kafka.errors import KafkaSinkError
 from headrace.runtime import context as run_context
 from headrace.runtime.context import RunContext
-from headrace.runtime.errors import JobFailed, is_final
+from headrace.runtime.errors import JobFailed, UnknownTopic, is_final
+from headrace.runtime.transformations import GraphError
 from headrace.wire import commands, events, rundir
 from headrace.wire.journal import JournalWriter
 from headrace.wire.spec import JobSpec
@@ -31,14 +33,15 @@ COMMAND_SECONDS = 0.2
 
 
 class Journal:
-    """Reports to the journal. Remembers whether the program ran a job at all."""
+    """Reports to the journal. Remembers how far the program came."""
 
     def __init__(self, run_dir: Path) -> None:
         self._writer = JournalWriter(run_dir)
-        self.ran = False
+        #: Whether it got to `execute` with a graph that can run.
+        self.planned = False
 
     def report(self, event: events.Event) -> None:
-        self.ran = self.ran or isinstance(event, events.Running)
+        self.planned = self.planned or isinstance(event, events.Planned)
         self._writer.append(event)
 
 
@@ -62,7 +65,9 @@ def main(run_dir: Path) -> int:
 def _run(spec: JobSpec, context: RunContext, journal: Journal) -> int:
     try:
         _run_program(spec)
-        if not journal.ran:
+        if context.failure is not None:
+            raise context.failure  # the program caught it; the job failed all the same
+        if not journal.planned:
             raise JobFailed(
                 f"{Path(spec.entry).name} ended without running a job; "
                 "call execute() on its StreamExecutionEnvironment",
@@ -88,7 +93,11 @@ def _run_program(spec: JobSpec) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join(
         filter(None, [folder, os.environ.get("PYTHONPATH", "")])
     )
-    runpy.run_path(spec.entry, run_name="__main__")
+    try:
+        runpy.run_path(spec.entry, run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise JobFailed(f"the program called exit({end.code})", restartable=False) from end
 
 
 def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Failed:
@@ -100,10 +109,9 @@ def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Fai
     if isinstance(error, KafkaSinkError):
         headline = f"{type(error).__name__}: {error}"
         return events.Failed(headline, _trace(error, spec), not is_final(error))
-    if isinstance(error, SystemExit):
-        return events.Failed(f"the program called exit({error.code})", restartable=False)
     headline = traceback.format_exception_only(error)[-1].strip()
-    return events.Failed(headline, _trace(error, spec), restartable=journal.ran)
+    restartable = journal.planned and not isinstance(error, UnknownTopic | GraphError)
+    return events.Failed(headline, _trace(error, spec), restartable)
 
 
 def _trace(error: BaseException, spec: JobSpec) -> str:
@@ -121,7 +129,8 @@ def _beat(run_dir: Path) -> None:
 
     def beat() -> None:
         while True:
-            path.touch()
+            with contextlib.suppress(OSError):  # a full disk must not look like a dead driver
+                path.touch()
             time.sleep(rundir.HEARTBEAT_SECONDS)
 
     threading.Thread(target=beat, name="heartbeat", daemon=True).start()
@@ -135,13 +144,22 @@ def _obey(context: RunContext) -> None:
     def watch() -> None:
         while True:
             for path, command in commands.pending(context.run_dir):
-                reason = "canceled" if command.verb == "cancel" else "suspended"
-                context.stop.ask(reason)
-                context.reporter.report(events.CommandDone(command.command_id))
+                _carry_out(context, command)
                 path.unlink(missing_ok=True)
             time.sleep(COMMAND_SECONDS)
 
     threading.Thread(target=watch, name="commands", daemon=True).start()
+
+
+def _carry_out(context: RunContext, command: commands.Command) -> None:
+    reasons = {"cancel": "canceled", "suspend": "suspended"}
+    reason = reasons.get(command.verb)
+    if reason is None:
+        error = f"this driver knows no command {command.verb!r}; it runs on"
+        context.reporter.report(events.CommandDone(command.command_id, error))
+        return
+    context.stop.ask(reason)
+    context.reporter.report(events.CommandDone(command.command_id))
 
 
 def _versions() -> dict[str, str]:

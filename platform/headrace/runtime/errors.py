@@ -34,10 +34,10 @@ _FINAL = (
     kafka.CheckpointReplaced,
 )
 _OPERATOR_ERROR = re.compile(
-    r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator '.*)", re.DOTALL
+    r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator ['\"].*)", re.DOTALL
 )
 _PYTHON_ERROR = re.compile(r"(Traceback \(most recent call last\):.*)", re.DOTALL)
-_END_OF_PYTHON = re.compile(r"\n\s*(?:at |Driver stacktrace|Caused by:|SQLSTATE)|\n\n\s*\tat ")
+_END_OF_PYTHON = re.compile(r"\n\s*\tat |\n(?:Driver stacktrace|Caused by:|SQLSTATE)")
 
 
 def from_spark(text: str) -> JobFailed:

@@ -9,11 +9,15 @@ same order.
 from __future__ import annotations
 
 import pickle
+import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+import cloudpickle
+
 from headrace.runtime import keys
+from headrace.runtime.operators.operator import OperatorError
 
 #: Kinds, in the order in which a host handles them within a batch.
 DATA, CONTROL, METRICS = 1, 2, 3
@@ -23,8 +27,9 @@ REPORT = -1
 #: Spark schema of a frame.
 SCHEMA = "kg int, op int, input int, kind int, src string, seq long, time long, frame binary"
 
-MIN_WATERMARK = -(1 << 62)
-MAX_WATERMARK = 1 << 62
+#: Flink's: the smallest and the largest long.
+MIN_WATERMARK = -(1 << 63)
+MAX_WATERMARK = (1 << 63) - 1
 
 #: (timestamp or None, key or None, value)
 Record = tuple[int | None, Any, Any]
@@ -52,10 +57,26 @@ class Control(NamedTuple):
 
 
 def dumps(value: Any) -> bytes:
-    return pickle.dumps(value, 5)
+    """Plain pickle where it can; classes of the job's own script travel by value."""
+    try:
+        return pickle.dumps(value, 5)
+    except (pickle.PicklingError, AttributeError):
+        return bytes(cloudpickle.dumps(value, 5))
 
 
 loads = pickle.loads
+
+_ATOMS = (str, int, float, bool, bytes, type(None))
+
+
+def detached(value: Any) -> Any:
+    """The value as it is now, whatever becomes of the object: a copy unless it cannot change."""
+    return value if _cannot_change(value) else loads(dumps(value))
+
+
+def _cannot_change(value: Any) -> bool:
+    kind = type(value)
+    return kind in _ATOMS or (kind is tuple and all(map(_cannot_change, value)))
 
 
 class FrameWriter:
@@ -78,17 +99,24 @@ class FrameWriter:
         batch: Iterable[tuple[int | None, Any]],
     ) -> None:
         """Send records to a keyed operator's input, each to the group of its key."""
-        groups, buffers = self._groups, self._buffers
-        for timestamp, value in batch:
-            key = selector(value)
-            # exact types only: True == 1 == 1.0 would share an entry, but not a key group
-            cacheable = type(key) is str or type(key) is int
-            group = groups.get(key) if cacheable else None
-            if group is None:
-                group = keys.key_group(key, self._max_parallelism)
-                if cacheable:
-                    groups[key] = group
-            buffers[group, op, input_].append((timestamp, key, value))
+        buffers = self._buffers
+        value = None
+        try:
+            for timestamp, value in batch:
+                key = selector(value)
+                buffers[self._group(key), op, input_].append((timestamp, key, value))
+        except Exception as error:
+            raise OperatorError("key_by", value, traceback.format_exc()) from error
+
+    def _group(self, key: Any) -> int:
+        # exact types only: True == 1 == 1.0 would share an entry, but not a key group
+        cacheable = type(key) is str or type(key) is int
+        group = self._groups.get(key) if cacheable else None
+        if group is None:
+            group = keys.key_group(key, self._max_parallelism)
+            if cacheable:
+                self._groups[key] = group
+        return group
 
     def to_sink(self, op: int, batch: Iterable[tuple[int | None, Any]]) -> None:
         """Send records to a sink; all of one sender by the same way, so their order stays."""

@@ -14,12 +14,12 @@ import traceback
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headrace.runtime import frames, metrics
+from headrace.runtime import frames, keys, metrics
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
 from headrace.runtime.pipeline import Pipeline
 from headrace.runtime.program import Node, Program
-from headrace.runtime.state import Entries, Store
+from headrace.runtime.state import Entries, Store, owner_bytes
 from headrace.runtime.task_context import TaskContext
 from headrace.runtime.timers import Timers
 from headrace.runtime.watermarks import SplitWatermarks
@@ -33,6 +33,8 @@ class Head:
         self.watermarks: dict[str, int] = {}
         self.timer_pages: set[int] = set()
         self.time = 0
+        #: The attempt whose clocks of idle splits these are.
+        self.attempt = 0
 
 
 class LevelHost:
@@ -48,12 +50,19 @@ class LevelHost:
             task = TaskContext(node.name, program, self.current)
             _keyed(node).open(task, self.current)
 
-    def run(self, group: int, received: Iterable[Frame], store: Store) -> Iterator[Frame]:
-        """The frames of one key group, in any order, to the frames that leave it."""
+    def run(
+        self, group: int, received: Iterable[Frame], store: Store, *, again: bool = False
+    ) -> Iterator[Frame]:
+        """The frames of one key group, in any order, to the frames that leave it. `again`: an
+        earlier attempt has run this batch, or a part of it."""
         stored = store.head()
         head: Head = frames.loads(stored) if stored else Head()
         rows = sorted(received, key=lambda f: (f.kind, f.src, f.seq))
         head.time = max([head.time, *(f.time for f in rows)])
+        if head.attempt != self._program.attempt and not again:
+            # after a pause nobody is idle yet; not within a batch that must do as it did before
+            head.attempt = self._program.attempt
+            head.splits.restart_clocks(head.time)
         writer = FrameWriter(f"L{self._level}-{group}", self._program.max_parallelism)
         writer.time = head.time
         self._pipeline.begin(writer)
@@ -83,8 +92,11 @@ class LevelHost:
             records: list[Record] = frames.loads(frame.frame)
             value = None
             try:
-                for current.timestamp, current.key, value in records:
+                for current.timestamp, key, value in records:
+                    current.turn_to(key)
                     operator.process(value, frame.input, current)
+            except OperatorError:
+                raise  # of a function behind this operator, which it names
             except Exception as error:
                 raise OperatorError(node.name, value, traceback.format_exc()) from error
 
@@ -109,10 +121,13 @@ class LevelHost:
         current = self.current
         current.enter(node)
         while (due := current.timers.pop_due(node.uid, watermark)) is not None:
-            timestamp, (_, current.key, namespace) = due
+            timestamp, (_, key, namespace) = due
             current.timestamp = timestamp
+            current.turn_to(key)
             try:
                 operator.on_timer(timestamp, namespace, current)
+            except OperatorError:
+                raise
             except Exception as error:
                 where = f"timer at {timestamp} of key {current.key!r}"
                 raise OperatorError(node.name, where, traceback.format_exc()) from error
@@ -148,32 +163,41 @@ class CurrentKey:
         self.processing_time = head.time
 
     def enter(self, node: Node) -> None:
-        """Turn to another operator; what the one before sent goes on its way."""
+        """Turn to another operator."""
         self._node = node
         self._uid = node.uid
         self.watermark = self._head.watermarks.get(node.uid, MIN_WATERMARK)
+
+    def turn_to(self, key: Any) -> None:
+        """Turn to another key."""
+        self.key = key
+        self._key_bytes = keys.encode(key)
 
     def flush(self) -> None:
         self._entries.flush()
         self.timers.flush()
 
     def emit(self, value: Any, timestamp: int | None) -> None:
-        self._pipeline.send(self._node, None, [(timestamp, value)])
+        self._pipeline.send(self._node, None, [(timestamp, frames.detached(value))])
 
     def emit_to(self, tag: str, value: Any, timestamp: int | None) -> None:
-        self._pipeline.send(self._node, tag, [(timestamp, value)])
+        self._pipeline.send(self._node, tag, [(timestamp, frames.detached(value))])
 
     def count(self, counter: str, n: int = 1) -> None:
         self._pipeline.count(counter, n)
 
     def state(self, name: str, namespace: Any = None) -> Any:
-        return self._entries.get(self._uid, self.key, namespace, name)
+        return self._entries.get(self._owner(namespace), name)
 
     def set_state(self, name: str, value: Any, namespace: Any = None) -> None:
-        self._entries.set(self._uid, self.key, namespace, name, value)
+        self._entries.set(self._owner(namespace), name, value)
 
     def register_timer(self, timestamp: int, namespace: Any = None) -> None:
-        self.timers.register(timestamp, (self._uid, self.key, namespace))
+        owner = self._uid, self.key, namespace
+        self.timers.register(timestamp, self._owner(namespace), owner)
 
     def delete_timer(self, timestamp: int, namespace: Any = None) -> None:
-        self.timers.delete(timestamp, (self._uid, self.key, namespace))
+        self.timers.delete(timestamp, self._owner(namespace))
+
+    def _owner(self, namespace: Any) -> bytes:
+        return owner_bytes(self._uid, self._key_bytes, namespace)

@@ -44,6 +44,9 @@ class Decoded(Protocol):
     arrived: list[int]
 
 
+#: Pipelines of this worker process, by program and source: functions are opened once in them.
+_pipelines: dict[tuple[str, int], Pipeline] = {}
+
 Decoder = Callable[[pa.RecordBatch], Iterable[Decoded]]
 
 
@@ -56,7 +59,9 @@ def ingest(
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        stage = IngestStage(packed.unpack(), source, task.partitionId() if task else 0)
+        program = packed.unpack()
+        pipeline = _pipelines.setdefault((packed.token, source), Pipeline(program))
+        stage = IngestStage(program, pipeline, source, task.partitionId() if task else 0)
         for batch in batches:
             if batch.num_rows:
                 stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
@@ -69,17 +74,19 @@ def ingest(
 class IngestStage:
     """One task: decoded rows in, frames out; watermarks and metrics at its end."""
 
-    def __init__(self, program: Program, source: int, task: int) -> None:
+    def __init__(self, program: Program, pipeline: Pipeline, source: int, task: int) -> None:
         self._program = program
         self._node = program.nodes[source]
         self._writer = FrameWriter(f"S{source}/{task:05d}", program.max_parallelism)
-        self._pipeline = Pipeline(program)
+        self._pipeline = pipeline
         self._pipeline.begin(self._writer)
         self._assigners = {
             f"generator-{node.id}": node.operator
             for node in program.nodes.values()
             if isinstance(node.operator, AssignTimestamps)
         }
+        for assigner in self._assigners.values():
+            assigner.take_newest()  # what a task that failed half-way has left
         self._newest: dict[str, int] = {}
         self._metrics = BatchMetrics()
 
@@ -131,7 +138,7 @@ def _arrow(frames: Iterable[Frame]) -> Iterator[pa.RecordBatch]:
 def ingest_control(
     packed: PackedProgram,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """As `ingest`, for the control source: rows (tick long, ended boolean, batch_time)."""
+    """As `ingest`, for the control source: rows (ended boolean, batch_time long)."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         program = packed.unpack()

@@ -14,7 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Recovery
-from headrace.runtime import job_sink, kafka_topics, spark_plan, spark_session
+from headrace.runtime import job_sink, kafka_topics, spark_plan, spark_session, state_identity
 from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import from_spark
@@ -48,7 +48,9 @@ class JobRun:
         begun = time.monotonic()
         self._report_plan()
         kafka_topics.check(self._program)
-        self._state_dir.mkdir(parents=True, exist_ok=True)
+        state_identity.keep_or_compare(self._program, self._state_dir / "program.json")
+        begun_batch = _newest(self._spark_checkpoint / "offsets")
+        self._program.planned_before = -1 if begun_batch is None else begun_batch
         spark = spark_session.start(self._context, self._program.parallelism)
         try:
             planned = spark_plan.build(
@@ -84,9 +86,7 @@ class JobRun:
 
     def _completed_batch(self) -> int | None:
         """The newest batch in Spark's commit log."""
-        commits = self._spark_checkpoint / "commits"
-        found = [int(p.name) for p in commits.glob("*") if p.name.isdigit()]
-        return max(found, default=None)
+        return _newest(self._spark_checkpoint / "commits")
 
     def _recover(self) -> Recovery:
         """Finish or abort what an earlier query of this job left behind."""
@@ -173,6 +173,11 @@ class JobRun:
         failure: StreamingQueryException | None = query.exception()
         if failure is not None and not self._context.stop.asked.is_set():
             raise from_spark(str(failure))
+
+
+def _newest(log: Path) -> int | None:
+    """The newest batch in one of Spark's logs of a checkpoint."""
+    return max((int(p.name) for p in log.glob("*") if p.name.isdigit()), default=None)
 
 
 def _batches_done(query: StreamingQuery) -> int:

@@ -10,11 +10,17 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any
+
+from headrace.common.types import Row
 
 
 def encode(key: Any) -> bytes:
-    """The same bytes for equal keys of the same types."""
+    """The same bytes for equal keys of the same type. Raises TypeError for a key that has no
+    such bytes."""
     kind = type(key)
     if kind is str:
         return b"s" + str(key).encode("utf-8", "surrogatepass")
@@ -25,8 +31,25 @@ def encode(key: Any) -> bytes:
     if key is None or kind is bool or kind is float:
         return b"v" + repr(key).encode()
     if kind is tuple:
-        parts = [encode(part) for part in key]
-        return b"t" + b"".join(b"%d:" % len(part) + part for part in parts)
+        return b"t" + _joined(key)
+    return _encode_object(key)
+
+
+def _joined(parts: Iterable[Any]) -> bytes:
+    encoded = [encode(part) for part in parts]
+    return b"".join(b"%d:" % len(part) + part for part in encoded)
+
+
+def _encode_object(key: Any) -> bytes:
+    name = type(key).__qualname__
+    if isinstance(key, Row):
+        return b"r" + _joined(key)
+    if isinstance(key, Enum):
+        return b"n" + _joined((name, key.name))
+    if is_dataclass(key):
+        return b"d" + _joined((name, *(getattr(key, f.name) for f in fields(key))))
+    if isinstance(key, list | set | frozenset | dict):
+        raise TypeError(f"a {name} cannot be a key: {repr(key)[:80]}; use a tuple")
     return b"p" + _pickled(key)
 
 
@@ -34,7 +57,13 @@ def _pickled(key: Any) -> bytes:
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, protocol=5)
     pickler.fast = True  # no memo: equal values give equal bytes whatever their identities
-    pickler.dump(key)
+    try:
+        pickler.dump(key)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise TypeError(
+            f"a {type(key).__qualname__} cannot be a key ({error}); use a string, a number, a "
+            "tuple, a Row, an Enum or a dataclass"
+        ) from error
     return buffer.getvalue()
 
 

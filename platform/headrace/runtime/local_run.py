@@ -9,11 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import cloudpickle
+
 from headrace.runtime import frames
 from headrace.runtime.frames import Control, Frame, FrameWriter
 from headrace.runtime.host import LevelHost
 from headrace.runtime.ingest import Decoded, IngestStage
 from headrace.runtime.metrics import BatchMetrics
+from headrace.runtime.pipeline import Pipeline
 from headrace.runtime.program import PackedProgram, Program
 
 
@@ -41,18 +44,17 @@ class DictStore:
 
 
 class LocalRun:
-    """Runs micro-batches one by one. `splits` are those each watermark generator waits for, as
-    "<source's number>:<split>"."""
+    """Runs micro-batches one by one. `splits` are those of each source that its watermark
+    generators wait for."""
 
     def __init__(self, program: Program, splits: Iterable[str] = ()) -> None:
-        for generator in program.generators.values():
-            if generator.strategy.out_of_orderness is not None:
-                generator.splits = tuple(splits)
+        for source in program.sources:
+            program.give_splits(source, splits)
         # packed and unpacked, so that what cannot be pickled fails here as it would on Spark
-        self._packed = PackedProgram.pack(program)
-        self._program = self._packed.unpack()
+        self.program: Program = cloudpickle.loads(PackedProgram.pack(program).body)
         self._stores: defaultdict[tuple[int, int], DictStore] = defaultdict(DictStore)
-        self._hosts = {n: LevelHost(self._program, n) for n in range(1, program.levels + 1)}
+        self._pipelines = {source: Pipeline(self.program) for source in program.sources}
+        self._hosts = {n: LevelHost(self.program, n) for n in range(1, program.levels + 1)}
         self.metrics = BatchMetrics()
 
     def batch(
@@ -60,22 +62,28 @@ class LocalRun:
         rows: Mapping[int, Iterable[Decoded]] | None = None,
         *,
         time: int = 0,
+        tick: bool = False,
         ended: bool = False,
     ) -> dict[int, list[tuple[int | None, Any]]]:
-        """One micro-batch of rows per source's number at a time (ms); what each sink got."""
+        """One micro-batch of rows per source's number at a time (ms); what each sink got.
+        `tick`: time goes on without data; `ended`: all input has ended."""
         sent: list[Frame] = []
         for source, parts in (rows or {}).items():
             for task, part in enumerate(parts):
-                stage = IngestStage(self._program, source, task)
+                stage = IngestStage(self.program, self._pipelines[source], source, task)
                 stage.take([part], time)
                 sent += [*stage.frames(), *stage.finish()]
-        if ended:
-            writer = FrameWriter("control", self._program.max_parallelism)
+        if tick or ended:
+            writer = FrameWriter("control", self.program.max_parallelism)
             writer.time = time
-            sent += writer.control(Control({}, ended=True))
-        for level in range(1, self._program.levels + 1):
+            sent += writer.control(Control({}, ended))
+        for level in range(1, self.program.levels + 1):
             sent = self._level(level, sent)
         return self._sinks(sent)
+
+    def restart(self) -> None:
+        """The next batch is the first of another attempt."""
+        self.program.attempt += 1
 
     def state_entries(self) -> int:
         """Entries of all stores: what is left shows what was not cleaned up."""
@@ -92,7 +100,7 @@ class LocalRun:
         ]
 
     def _sinks(self, sent: list[Frame]) -> dict[int, list[tuple[int | None, Any]]]:
-        received: dict[int, list[tuple[int | None, Any]]] = {n: [] for n in self._program.sinks}
+        received: dict[int, list[tuple[int | None, Any]]] = {n: [] for n in self.program.sinks}
         for frame in sent:
             if frame.op == frames.REPORT:
                 self.metrics.merge(frames.loads(frame.frame))

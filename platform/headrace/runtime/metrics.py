@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -29,10 +28,15 @@ class BatchMetrics:
 
     def merge(self, other: dict[str, Any]) -> None:
         self.records_in += other["records_in"]
-        self.counters = dict(Counter(self.counters) + Counter(other["counters"]))
-        self.ages = dict(Counter(self.ages) + Counter(other["ages"]))
+        _add(self.counters, other["counters"])
+        _add(self.ages, other["ages"])
         for level, watermark in other["watermarks"].items():
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
+
+
+def _add(totals: dict[Any, int], more: dict[Any, int]) -> None:
+    for name, n in more.items():
+        totals[name] = totals.get(name, 0) + n
 
 
 #: Records that a source could not read.

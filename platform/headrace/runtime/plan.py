@@ -26,7 +26,7 @@ def _node(program: Program, node: Node) -> dict[str, Any]:
         "type": node.name,
         "pact": _pact(program, node),
         "contents": node.name,
-        "parallelism": program.parallelism,
+        "parallelism": node.parallelism or program.parallelism,
         "level": node.level,
     }
     predecessors = [

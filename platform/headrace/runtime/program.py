@@ -7,7 +7,7 @@ operator, and edges to what reads it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,8 @@ class Node:
     operator: StatelessOperator | KeyedOperator | None
     outputs: dict[str | None, list[Target]] = field(default_factory=dict)
     output_type: TypeInformation | None = None
+    #: As its author wishes; shown in the plan.
+    parallelism: int | None = None
     #: Names of the watermark generators upstream, on keyed operators.
     generators: frozenset[str] = frozenset()
 
@@ -65,6 +67,8 @@ class Program:
     max_parallelism: int
     parallelism: int
     attempt: int = 0
+    #: The newest batch that an earlier attempt has planned, and may have run in part.
+    planned_before: int = -1
 
     def keyed_nodes(self, level: int) -> list[Node]:
         return [
@@ -72,6 +76,17 @@ class Program:
             for n in self.nodes.values()
             if n.level == level and n.id not in self.sinks and isinstance(n.operator, KeyedOperator)
         ]
+
+    def give_splits(self, source: int, splits: Iterable[str]) -> None:
+        """Tell the watermark generators behind a source which splits they have to hear from."""
+        reached = [source]
+        for node_id in reached:
+            node = self.nodes[node_id]
+            generator = self.generators.get(f"generator-{node.id}")
+            if generator is not None:
+                generator.splits += tuple(f"{source}:{split}" for split in splits)
+            for targets in node.outputs.values():
+                reached += [t.node for t in targets if t.selector is None and t.node not in reached]
 
 
 @dataclass(frozen=True)

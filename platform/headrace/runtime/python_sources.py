@@ -117,6 +117,7 @@ class _SocketReader(_Reader):
         self._first: int | None = None
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._closed = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {"address": self._address}
@@ -129,7 +130,14 @@ class _SocketReader(_Reader):
         with self._lock:
             if self._first is None:
                 self._first = start
-            return self._first + len(self._lines)
+            position = self._first + len(self._lines)
+        if self._closed and position <= start:
+            host, port = self._address
+            raise ConnectionError(
+                f"the server at {host}:{port} closed the connection; all lines it sent are "
+                "processed. A restart of the job connects again"
+            )
+        return position
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -156,6 +164,7 @@ class _SocketReader(_Reader):
             for line in stream:
                 with self._lock:
                     self._lines.append(line.rstrip("\r\n"))
+        self._closed = True
 
 
 class ControlData(DataSource):

@@ -12,9 +12,9 @@ from pyspark.sql import functions as F
 from headrace.runtime import spark_sources
 from headrace.runtime.frames import REPORT, SCHEMA
 from headrace.runtime.ingest import ingest, ingest_control
-from headrace.runtime.operators.stateless import AssignTimestamps
 from headrace.runtime.program import PackedProgram, Program
 from headrace.runtime.spark_state import LevelProcessor
+from headrace.runtime.transformations import GraphError
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ def build(
     """Level 0 reads the sources, each further level is one exchange by key group with state;
     frames for sinks pass through the levels behind them."""
     prepared = {
-        number: spark_sources.prepare(spark, source, number, state_dir, configuration)
-        for number, source in program.sources.items()
+        number: spark_sources.prepare(spark, source, position, state_dir, configuration)
+        for position, (number, source) in enumerate(program.sources.items(), 1)
     }
-    _give_splits(program, {number: source.splits for number, source in prepared.items()})
+    for number, prepared_source in prepared.items():
+        program.give_splits(number, prepared_source.splits)
     packed = PackedProgram.pack(program)
     stages = [
         source.rows.mapInArrow(ingest(packed, number, source.decode), SCHEMA)
@@ -53,20 +54,20 @@ def build(
             LevelProcessor(packed, level), SCHEMA, "Append", "None"
         )
     wanted = [REPORT, *program.sinks]
-    bounded = all(source.bounded for source in prepared.values())
+    bounded = _bounded(program, [source.bounded for source in prepared.values()])
     return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded)
 
 
-def _give_splits(program: Program, splits: dict[int, tuple[str, ...]]) -> None:
-    """Tell each watermark generator which splits it has to hear from."""
-    for number, found in splits.items():
-        reached = [number]
-        for node_id in reached:
-            node = program.nodes[node_id]
-            if isinstance(node.operator, AssignTimestamps):
-                generator = program.generators.get(f"generator-{node.id}")
-                if generator is not None:
-                    generator.splits += tuple(f"{number}:{split}" for split in found)
-                    continue
-            for targets in node.outputs.values():
-                reached += [t.node for t in targets if t.selector is None]
+def _bounded(program: Program, each: list[bool]) -> bool:
+    """Whether the job ends. Raises GraphError for a mix in which event time would stand still."""
+    if (
+        any(each)
+        and not all(each)
+        and any(g.strategy.assigner for g in program.generators.values())
+    ):
+        raise GraphError(
+            "the job has event time, and sources that end beside sources that do not: the end of "
+            "one source alone is not told to the windows yet, so their time would stand still. "
+            "Make all sources bounded, or none"
+        )
+    return all(each)

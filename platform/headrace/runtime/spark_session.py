@@ -43,6 +43,8 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
         "spark.driver.memory": f"{context.memory_mib}m",
         # fixed at a job's first start: Spark keeps it in the checkpoint
         "spark.sql.shuffle.partitions": str(parallelism),
+        # splits of files must not depend on which executors are there
+        "spark.sql.files.minPartitionNum": str(parallelism),
         "spark.sql.warehouse.dir": str(context.run_dir / "warehouse"),
         "spark.local.dir": str(context.run_dir / "spark"),
     }

@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.runtime.frames import Frame
 from headrace.runtime.host import LevelHost
 from headrace.runtime.program import PackedProgram
@@ -38,7 +39,10 @@ class LevelProcessor(StatefulProcessor):
     ) -> Iterator[Row]:
         received = [Frame._make(row) for row in rows]
         store = _SparkStore(self._head, self._entries)
-        return (_FrameRow(*frame) for frame in list(self._host().run(key[0], received, store)))
+        batch = TaskIdentity.current().batch_id
+        again = batch <= self._packed.unpack().planned_before
+        sent = list(self._host().run(key[0], received, store, again=again))
+        return (_FrameRow(*frame) for frame in sent)
 
     def close(self) -> None:
         pass

@@ -32,47 +32,48 @@ class Entries:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._cache: dict[tuple[str, Any, Any], dict[str, Any]] = {}
-        self._dirty: set[tuple[str, Any, Any]] = set()
+        self._cache: dict[bytes, dict[str, Any]] = {}
+        self._dirty: set[bytes] = set()
 
-    def get(self, uid: str, key: Any, namespace: Any, name: str) -> Any:
-        return self._entry((uid, key, namespace)).get(name)
+    def get(self, owner: bytes, name: str) -> Any:
+        """`owner` as `owner_bytes` gives it."""
+        return self._entry(owner).get(name)
 
-    def set(self, uid: str, key: Any, namespace: Any, name: str, value: Any) -> None:
+    def set(self, owner: bytes, name: str, value: Any) -> None:
         """None removes."""
-        where = (uid, key, namespace)
-        entry = self._entry(where)
+        entry = self._entry(owner)
         if value is None:
             entry.pop(name, None)
         else:
             entry[name] = value
-        self._dirty.add(where)
+        self._dirty.add(owner)
 
     def flush(self) -> None:
-        for where in self._dirty:
-            entry = self._cache[where]
+        for owner in self._dirty:
+            entry = self._cache[owner]
             if entry:
-                self._store.put(_address(where), dumps(entry))
+                self._store.put(_ENTRY + owner, dumps(entry))
             else:
-                self._store.remove(_address(where))
+                self._store.remove(_ENTRY + owner)
         self._dirty.clear()
 
-    def _entry(self, where: tuple[str, Any, Any]) -> dict[str, Any]:
-        entry = self._cache.get(where)
+    def _entry(self, owner: bytes) -> dict[str, Any]:
+        entry = self._cache.get(owner)
         if entry is None:
-            stored = self._store.get(_address(where))
-            entry = self._cache[where] = loads(stored) if stored else {}
+            stored = self._store.get(_ENTRY + owner)
+            entry = self._cache[owner] = loads(stored) if stored else {}
         return entry
 
 
-def _address(where: tuple[str, Any, Any]) -> bytes:
-    uid, key, namespace = where
-    return b"e" + keys.encode((uid, keys.encode(key), _namespace_bytes(namespace)))
+_ENTRY = b"e"
 
 
-def _namespace_bytes(namespace: Any) -> bytes:
+def owner_bytes(uid: str, key: bytes, namespace: Any) -> bytes:
+    """What identifies an operator's key (as `keys.encode` gives it) and namespace: bytes, because
+    Python takes 1, 1.0 and True for the same and the store does not."""
     start = getattr(namespace, "start", None)
-    return keys.encode(namespace if start is None else (start, namespace.end))
+    where = keys.encode(namespace if start is None else (start, namespace.end))
+    return keys.encode((uid, key, where))
 
 
 def bind(

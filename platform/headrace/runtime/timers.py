@@ -19,8 +19,8 @@ PAGE_MILLIS = 1024
 
 #: (operator's uid, key, namespace)
 Owner = tuple[str, Any, Any]
-#: timestamp -> owners in the order they registered
-Page = dict[int, dict[Owner, None]]
+#: timestamp -> owners by their bytes (`state.owner_bytes`), in the order they registered
+Page = dict[int, dict[bytes, Owner]]
 
 
 class Timers:
@@ -32,31 +32,31 @@ class Timers:
         self._pages: dict[int, Page] = {}
         self._dirty: set[int] = set()
         #: Timers of pages up to `_queued_to`, per operator; deleted ones are skipped when popped.
-        self._queues: defaultdict[str, list[tuple[int, int, Owner]]] = defaultdict(list)
-        self._queued_to = MIN_WATERMARK // PAGE_MILLIS
+        self._queues: defaultdict[str, list[tuple[int, int, bytes]]] = defaultdict(list)
+        self._queued_to = MIN_WATERMARK // PAGE_MILLIS - 1
         self._order = itertools.count()
 
-    def register(self, timestamp: int, owner: Owner) -> None:
+    def register(self, timestamp: int, identity: bytes, owner: Owner) -> None:
         """A second registration of the same timestamp and owner changes nothing."""
         number = timestamp // PAGE_MILLIS
         owners = self._page(number).setdefault(timestamp, {})
-        if owner in owners:
+        if identity in owners:
             return
-        owners[owner] = None
+        owners[identity] = owner
         self._dirty.add(number)
         self._index.add(number)
         if number <= self._queued_to:
-            self._queue(timestamp, owner)
+            self._queue(timestamp, identity, owner)
 
-    def delete(self, timestamp: int, owner: Owner) -> None:
+    def delete(self, timestamp: int, identity: bytes) -> None:
         number = timestamp // PAGE_MILLIS
         if number not in self._index:
             return
         page = self._page(number)
         owners = page.get(timestamp, {})
-        if owner not in owners:
+        if identity not in owners:
             return
-        del owners[owner]
+        del owners[identity]
         if not owners:
             del page[timestamp]
         self._dirty.add(number)
@@ -66,9 +66,10 @@ class Timers:
         self._queue_pages_to(watermark // PAGE_MILLIS)
         queue = self._queues[uid]
         while queue and queue[0][0] <= watermark:
-            timestamp, _, owner = heapq.heappop(queue)
-            if owner in self._page(timestamp // PAGE_MILLIS).get(timestamp, {}):
-                self.delete(timestamp, owner)
+            timestamp, _, identity = heapq.heappop(queue)
+            owner = self._page(timestamp // PAGE_MILLIS).get(timestamp, {}).get(identity)
+            if owner is not None:
+                self.delete(timestamp, identity)
                 return timestamp, owner
         return None
 
@@ -86,12 +87,12 @@ class Timers:
             return
         for number in sorted(n for n in self._index if self._queued_to < n <= last):
             for timestamp, owners in self._page(number).items():
-                for owner in owners:
-                    self._queue(timestamp, owner)
+                for identity, owner in owners.items():
+                    self._queue(timestamp, identity, owner)
         self._queued_to = last
 
-    def _queue(self, timestamp: int, owner: Owner) -> None:
-        heapq.heappush(self._queues[owner[0]], (timestamp, next(self._order), owner))
+    def _queue(self, timestamp: int, identity: bytes, owner: Owner) -> None:
+        heapq.heappush(self._queues[owner[0]], (timestamp, next(self._order), identity))
 
     def _page(self, number: int) -> Page:
         page = self._pages.get(number)

@@ -34,22 +34,32 @@ class SplitWatermarks:
                 self._watermarks[split] = MAX_WATERMARK
 
     def of(self, generators: Iterable[Generator], time: int) -> int:
-        """MIN_WATERMARK while a split that is not idle has not spoken, or when all are idle."""
-        alive = [
-            self._watermarks.get(split, MIN_WATERMARK)
+        """MIN_WATERMARK while a split that is not idle has not spoken. When all are idle, that of
+        the one that was idle last: until then the others did not count any more."""
+        idle_since = {
+            split: self._idle_since(split, generator.strategy.idle_timeout, time)
             for generator in generators
             for split in self._splits(generator)
-            if not self._is_idle(split, generator.strategy.idle_timeout, time)
-        ]
-        return min(alive, default=MIN_WATERMARK)
+        }
+        alive = [split for split, since in idle_since.items() if since is None]
+        if not alive and idle_since:
+            last = max(since for since in idle_since.values() if since is not None)
+            alive = [split for split, since in idle_since.items() if since == last]
+        return min((self._watermarks.get(s, MIN_WATERMARK) for s in alive), default=MIN_WATERMARK)
+
+    def restart_clocks(self, time: int) -> None:
+        """From now on every split has its whole idle timeout again."""
+        self._first_seen = time
+        self._last_active = dict.fromkeys(self._last_active, time)
 
     def _splits(self, generator: Generator) -> set[str]:
         prefix = f"{generator.name}/"
         spoken = {split for split in self._watermarks if split.startswith(prefix)}
         return spoken | {prefix + split for split in generator.splits}
 
-    def _is_idle(self, split: str, timeout: int | None, time: int) -> bool:
+    def _idle_since(self, split: str, timeout: int | None, time: int) -> int | None:
+        """When the split became idle; None while it is not."""
         if timeout is None or self._watermarks.get(split) == MAX_WATERMARK:
-            return False
-        since = self._last_active.get(split, self._first_seen)
-        return since is not None and time - since > timeout
+            return None
+        spoke = self._last_active.get(split, self._first_seen)
+        return None if spoke is None or time - spoke <= timeout else spoke + timeout

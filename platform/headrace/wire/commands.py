@@ -15,12 +15,13 @@ from typing import Any, Literal
 
 from headrace.wire import rundir
 
-Verb = Literal["cancel", "suspend"]
+#: `unreadable` is what a damaged file is read as; no driver carries it out.
+Verb = Literal["cancel", "suspend", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`cancel` ends the job; `suspend` ends the attempt at a batch's end, to be continued."""
+    """`cancel` ends the job; `suspend` ends the attempt between two batches, to be continued."""
 
     command_id: str
     verb: Verb
@@ -38,4 +39,13 @@ def send(run_dir: Path, command: Command) -> None:
 def pending(run_dir: Path) -> Iterator[tuple[Path, Command]]:
     """Commands not carried out yet, oldest first, each with the file to remove when done."""
     for path in sorted((run_dir / rundir.COMMANDS).glob("*.json")):
-        yield path, Command(**json.loads(path.read_text()))
+        yield path, _read(path)
+
+
+def _read(path: Path) -> Command:
+    """An unreadable file becomes a command that no driver knows, to be answered with an error."""
+    try:
+        values = json.loads(path.read_text())
+        return Command(values["command_id"], values["verb"], values.get("options", {}))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Command(path.stem.partition("-")[2], "unreadable")

@@ -46,7 +46,7 @@ class LocalJob:
             stream.sink_to(CollectSink())
         program = env.compile("test")
         self._source = next(iter(program.sources))
-        self.run = LocalRun(program, [f"{self._source}:{split}" for split in splits])
+        self.run = LocalRun(program, splits)
 
     def batch(self, time: int = 0, ended: bool = False, **splits: Iterable[Any]) -> list[list[Any]]:
         """Values per split (`s0=[...]` is split "0"); what each sink got, in order."""

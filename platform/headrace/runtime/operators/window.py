@@ -65,17 +65,17 @@ class Window(KeyedOperator):
                 "an event-time window got a record without a timestamp; give its source a "
                 "WatermarkStrategy with a timestamp assigner"
             )
-        late = True
+        skipped = True
         for window in self.assigner.assign_windows(value, timestamp):
             if self._cleanup_time(window) <= context.watermark:
                 continue
-            late = False
+            skipped = False
             self._add(value, window, context)
             self._context.window_ = window
             result = self.trigger.on_element(value, timestamp, window, self._context)
             self._act(result, window, context)
             context.register_timer(self._cleanup_time(window), window)
-        if late:
+        if skipped and timestamp + self.allowed_lateness <= context.watermark:
             self._late(value, timestamp, context)
 
     def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:

@@ -1,0 +1,68 @@
+"""Whether a program may go on from a checkpoint: its state must find its operators again.
+
+State is addressed by operator uid, key and namespace, in as many levels and key groups as the job
+had at first, and Spark keeps source offsets by position. A program that differs in these would
+not fail: it would silently begin with empty state. So they are kept beside the checkpoint and
+compared before anything runs.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from headrace.runtime.compiler import GENERATED_UID
+from headrace.runtime.errors import JobFailed
+from headrace.runtime.operators.operator import KeyedOperator
+from headrace.runtime.program import Program
+from headrace.wire import rundir
+
+
+def keep_or_compare(program: Program, path: Path) -> None:
+    """Keep the identity at the job's first start. Raises JobFailed, not to be tried again, when a
+    later program does not fit."""
+    now = identity(program)
+    if not path.exists():
+        rundir.write_atomically(path, json.dumps(now, indent=2).encode())
+        return
+    problems = differences(json.loads(path.read_text()), now)
+    if problems:
+        raise JobFailed(
+            "the program does not fit the job's checkpoint: "
+            f"{'; '.join(problems)}. Nothing was started and the checkpoint is as it was. Restore "
+            "the program's earlier form, or submit it as a new job",
+            restartable=False,
+        )
+
+
+def identity(program: Program) -> dict[str, Any]:
+    """What has to stay the same."""
+    keyed = [node for node in program.nodes.values() if isinstance(node.operator, KeyedOperator)]
+    return {
+        "max_parallelism": program.max_parallelism,
+        "operators": {node.uid: node.level for node in keyed},
+        "sources": [source.described for source in program.sources.values()],
+    }
+
+
+def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """One sentence each; empty when the program fits. An operator with a uid of its own may be
+    new within a level that is there; it begins with empty state."""
+    problems = []
+    if kept["max_parallelism"] != now["max_parallelism"]:
+        problems.append(
+            f"max parallelism was {kept['max_parallelism']}, is {now['max_parallelism']}"
+        )
+    if kept["sources"] != now["sources"]:
+        problems.append(f"its sources were {kept['sources']}, are {now['sources']}")
+    then, here = kept["operators"], now["operators"]
+    if max(then.values(), default=0) != max(here.values(), default=0):
+        problems.append("it has another number of key_by exchanges one behind the other")
+    for uid, level in then.items():
+        if here.get(uid) != level:
+            problems.append(f"the state of operator {uid!r} would be lost")
+    generated = [uid for uid in here.keys() - then.keys() if uid.startswith(GENERATED_UID)]
+    if generated:
+        problems.append(f"operators without a uid have moved ({', '.join(sorted(generated))})")
+    return problems
