@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
+from headrace.runtime import frames
 from headrace.wire import rundir
 
 #: Values of a collection in one row of Spark.
@@ -83,7 +84,7 @@ class _CollectionReader(_Reader):
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
         values = self._all()
         return [
-            (pickle.dumps(values[at : min(at + CHUNK, end)], 5),) for at in range(start, end, CHUNK)
+            (frames.dumps(values[at : min(at + CHUNK, end)]),) for at in range(start, end, CHUNK)
         ]
 
     def _all(self) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -59,9 +60,7 @@ def prepare(
     if isinstance(source, FileSource):
         return _text(spark, source)
     if isinstance(source, CollectionSource):
-        path = state_dir / f"collection-{number}.pickle"
-        rundir.write_atomically(path, pickle.dumps(source.values, 5))
-        options = {"path": str(path)}
+        options = {"path": str(_kept_values(source, state_dir / f"collection-{number}.pickle"))}
         return _python(spark, python_sources.CollectionData, options, bounded=True)
     if isinstance(source, SocketSource):
         options = {"host": source.host, "port": str(source.port)}
@@ -87,6 +86,14 @@ def _python(
     spark.dataSource.register(kind)
     rows = spark.readStream.format(kind.name()).options(**options).load()
     return SparkSource(_timed(rows), _decode_pickled, ("0",), bounded)
+
+
+def _kept_values(source: CollectionSource, kept: Path) -> Path:
+    """The values as they were at the job's first start: offsets are positions among them. Those
+    of classes of the job's own script travel by value."""
+    if not kept.exists():
+        rundir.write_atomically(kept, cloudpickle.dumps(source.values, 5))
+    return kept
 
 
 def _decode_pickled(batch: pa.RecordBatch) -> Iterator[Part]:

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
@@ -18,6 +19,8 @@ from headrace.runtime.python_sources import (
     SocketData,
     _Reader,
 )
+from headrace.runtime.sources import CollectionSource
+from headrace.runtime.spark_sources import _kept_values
 
 ALL = ReadAllAvailable()
 
@@ -31,8 +34,26 @@ def read(reader: _Reader, start: int, end: int) -> list[object]:
     return [row for rows in reader.read(partition) for row in rows]
 
 
-def lines(reader: _Reader, start: int, end: int) -> list[str]:
+def lines(reader: _Reader, start: int, end: int) -> list[Any]:
     return [line for chunk in read(reader, start, end) for line in pickle.loads(chunk)]
+
+
+def kept(values: tuple[object, ...], folder: Path) -> _Reader:
+    """The reader of a collection as a job's start leaves it."""
+    path = _kept_values(CollectionSource(values), folder / "collection-1.pickle")
+    return CollectionData({"path": str(path)}).streamReader(None)
+
+
+def test_a_collection_stays_what_it_was_at_the_first_start(tmp_path: Path) -> None:
+    assert latest(kept(("a", "b"), tmp_path), 0) == 2
+    assert lines(kept(("x", "a", "b"), tmp_path), 1, 2) == ["b"]
+
+
+def test_a_collection_holds_instances_of_the_scripts_own_classes(tmp_path: Path) -> None:
+    script: dict[str, Any] = {"__name__": "__main__"}
+    exec("class Word:\n    def __init__(self, text): self.text = text", script)
+    [word] = lines(kept((script["Word"]("to be"),), tmp_path), 0, 1)
+    assert (type(word).__name__, word.text) == ("Word", "to be")
 
 
 @pytest.fixture
