@@ -8,6 +8,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._metadata import TopicMetadata
 
+from headrace.connectors.kafka import security, sending
 from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
 from headrace.runtime.errors import JobFailed, UnknownTopic
 from headrace.runtime.program import Program
@@ -26,13 +27,13 @@ def check(program: Program) -> None:
             partitions(source)
     for sink in program.sinks.values():
         if isinstance(sink, KafkaSink) and sink.fixed_topic is not None:
-            known = _topics(sink.bootstrap_servers, sink.properties)
+            known = _topics(sink.bootstrap_servers, _client_options(sink.properties))
             _require((sink.fixed_topic,), known, sink.bootstrap_servers)
 
 
 def partitions(source: KafkaSource) -> Partitions:
     """As the brokers know them now. Raises as `check` does."""
-    known = _topics(source.bootstrap_servers, source.properties)
+    known = _topics(source.bootstrap_servers, security.for_librdkafka(source.properties))
     if source.topic_pattern is not None:
         pattern = re.compile(source.topic_pattern)
         return {t: sorted(m.partitions) for t, m in known.items() if pattern.fullmatch(t)}
@@ -44,7 +45,7 @@ def ends(source: KafkaSource, found: Partitions) -> dict[str, dict[str, int]]:
     """Topic -> partition -> the offset behind its last record."""
     consumer = Consumer(
         {
-            **_client_options(source.properties),
+            **security.for_librdkafka(source.properties),
             "bootstrap.servers": source.bootstrap_servers,
             "group.id": "headrace-bounds",
             "enable.auto.commit": False,
@@ -67,13 +68,20 @@ def _end(consumer: Consumer, topic: str, number: int) -> int:
     return int(low_and_high[1])
 
 
-def _topics(servers: str, properties: dict[str, str]) -> dict[str, TopicMetadata]:
-    admin = AdminClient({**_client_options(properties), "bootstrap.servers": servers})
+def _topics(servers: str, options: dict[str, str]) -> dict[str, TopicMetadata]:
+    try:
+        admin = AdminClient({**options, "bootstrap.servers": servers})
+    except (KafkaException, ValueError, TypeError) as error:
+        raise JobFailed(
+            f"the client of Kafka at {servers} does not take its options "
+            f"({sending.reason(error)}); nothing was read. Correct them in the job.",
+            restartable=False,
+        ) from error
     try:
         return dict(admin.list_topics(timeout=METADATA_SECONDS).topics)
     except KafkaException as error:
         raise JobFailed(
-            f"Kafka at {servers} does not answer ({error.args[0].str()}); "
+            f"Kafka at {servers} does not answer ({sending.reason(error)}); "
             "nothing was read, nothing is lost. Check the address and that the brokers run."
         ) from error
 
@@ -88,6 +96,6 @@ def _require(wanted: tuple[str, ...], known: dict[str, TopicMetadata], servers: 
 
 
 def _client_options(properties: dict[str, str]) -> dict[str, str]:
-    """The properties of a connector that any librdkafka client of its cluster needs."""
-    shared = ("security.", "sasl.", "ssl.", "client.id")
+    """The properties of a sink that any librdkafka client of its cluster needs."""
+    shared = ("security.", "sasl.", "ssl.", "enable.ssl.", "client.id")
     return {k: v for k, v in properties.items() if k.startswith(shared)}

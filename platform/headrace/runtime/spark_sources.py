@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from headrace.common.serialization import DeserializationError, DeserializationSchema
+from headrace.connectors.kafka import security
 from headrace.datastream.connectors.file_system import FileSource
 from headrace.datastream.connectors.kafka import KafkaOffsetsInitializer, KafkaSource
 from headrace.runtime import kafka_topics, python_sources
@@ -139,21 +140,7 @@ def _kafka(
     configuration: dict[str, str],
 ) -> SparkSource:
     partitions = kafka_topics.partitions(source)
-    options = {
-        "kafka.bootstrap.servers": source.bootstrap_servers,
-        "startingOffsets": "earliest",
-        "failOnDataLoss": "true",
-        "maxOffsetsPerTrigger": configuration.get(
-            "source.max-records-per-batch", str(MAX_RECORDS_PER_BATCH)
-        ),
-        "kafka.isolation.level": "read_committed",
-        **{f"kafka.{name}": value for name, value in source.properties.items()},
-        **_start(source.start, partitions),
-    }
-    if source.topic_pattern is not None:
-        options["subscribePattern"] = source.topic_pattern
-    else:
-        options["subscribe"] = ",".join(source.topics)
+    options = _kafka_options(source, partitions, configuration)
     rows = spark.readStream.format("kafka").options(**options).load()
     columns: list[Column | str] = [
         "key",
@@ -168,6 +155,36 @@ def _kafka(
     decode = _KafkaDecoder(source.deserializer, ends, dead_letters=dead)
     splits = tuple(f"{topic}-{p}" for topic, found in partitions.items() for p in found)
     return SparkSource(_timed(rows.select(*columns)), decode, splits, ends is not None)
+
+
+def _kafka_options(
+    source: KafkaSource, partitions: kafka_topics.Partitions, configuration: dict[str, str]
+) -> dict[str, str]:
+    options = {
+        "kafka.bootstrap.servers": source.bootstrap_servers,
+        "startingOffsets": "earliest",
+        "failOnDataLoss": "true",
+        "maxOffsetsPerTrigger": configuration.get(
+            "source.max-records-per-batch", str(MAX_RECORDS_PER_BATCH)
+        ),
+        "kafka.isolation.level": "read_committed",
+        **{f"kafka.{name}": value for name, value in _java_properties(source).items()},
+        **_start(source.start, partitions),
+    }
+    if source.group_id:
+        options["groupIdPrefix"] = source.group_id
+    if source.topic_pattern is not None:
+        options["subscribePattern"] = source.topic_pattern
+    else:
+        options["subscribe"] = ",".join(source.topics)
+    return options
+
+
+def _java_properties(source: KafkaSource) -> dict[str, str]:
+    try:
+        return security.for_java(source.properties)
+    except ValueError as error:
+        raise JobFailed(f"Source {source.described}: {error}", restartable=False) from error
 
 
 def _start(start: KafkaOffsetsInitializer, partitions: dict[str, list[int]]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headrace.common.serialization import DeserializationSchema, SerializationSchema
+from headrace.connectors.kafka.security import Security
 from headrace.connectors.kafka.settings import (
     DEFAULT_TRANSACTION_TIMEOUT_MS,
     RESERVED_OPTIONS,
@@ -18,7 +19,6 @@ from headrace.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 __all__ = [
     "DeadLetters",
     "DeliveryGuarantee",
-    "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaRecordSerializationSchema",
     "KafkaRecordSerializationSchemaBuilder",
@@ -48,14 +48,6 @@ def _bootstrap_servers(given: str | None, who: str) -> str:
 class KafkaTopicPartition:
     topic: str
     partition: int
-
-
-class KafkaOffsetResetStrategy:
-    """Where to start when a wanted offset is not there."""
-
-    EARLIEST = "earliest"
-    LATEST = "latest"
-    NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -127,7 +119,8 @@ class KafkaSource(Source):
     #: Where a bounded source ends; None: never.
     stop: KafkaOffsetsInitializer | None = None
     on_error: DeadLetters | None = None
-    properties: dict[str, str] = field(default_factory=dict, hash=False)
+    #: Of the consumer, by Java's names; those of security by librdkafka's, too.
+    properties: dict[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     @staticmethod
     def builder() -> KafkaSourceBuilder:
@@ -199,6 +192,8 @@ class KafkaSourceBuilder:
         return self.set_property("client.id", prefix)
 
     def set_property(self, key: str, value: str) -> KafkaSourceBuilder:
+        """A property of the consumer, by Java's name. Security may be given in librdkafka's
+        names as well: the sasl.username, ssl.ca.location and so on that a KafkaSink takes."""
         self._properties[key] = value
         return self
 
@@ -207,11 +202,13 @@ class KafkaSourceBuilder:
         return self
 
     def build(self) -> KafkaSource:
-        """Raises ValueError when something needed is missing."""
+        """Raises ValueError when something needed is missing, or when security is set in a way
+        that only one of the two Kafka clients at work understands."""
         if bool(self._topics) == (self._pattern is not None):
             raise ValueError("a KafkaSource needs set_topics or set_topic_pattern, and not both")
         if self._deserializer is None:
             raise ValueError("a KafkaSource needs set_value_only_deserializer")
+        Security.of(self._properties)
         return KafkaSource(
             bootstrap_servers=_bootstrap_servers(self._servers, "a KafkaSource"),
             topics=self._topics,
@@ -295,7 +292,7 @@ class KafkaSink(Sink):
     guarantee: DeliveryGuarantee = DeliveryGuarantee.NONE
     transactional_id_prefix: str = ""
     transaction_timeout_ms: int = DEFAULT_TRANSACTION_TIMEOUT_MS
-    properties: dict[str, str] = field(default_factory=dict, hash=False)
+    properties: dict[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     @staticmethod
     def builder() -> KafkaSinkBuilder:
