@@ -81,9 +81,8 @@ def test_no_window_is_lost_or_doubled_however_often_the_driver_is_killed(
     letters = [message.value() or b"" for message in committed(kafka, topics["dead"])]
     assert sorted(letters) == sorted(MALFORMED)
     assert job.checkpoints.latest("checkpoint_id").counters["deserializationErrors"] == 6
-    prefix = topics["delays"]
-    assert not open_ids(sink(kafka, topics["delays"], prefix))
-    assert not open_ids(sink(kafka, topics["dead"], f"{prefix}-dead-letters"))
+    assert not open_ids(sink(kafka, topics["delays"], topics["delays"]))
+    assert not open_ids(sink(kafka, topics["dead"], f"headrace-{job.pk}-dead-letters"))
     assert not job.slots.exists()
 
 

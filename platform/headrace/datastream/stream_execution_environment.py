@@ -9,6 +9,7 @@ from headrace.common.configuration import Configuration
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.connectors.kafka import security
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.connectors.base import DeliveryGuarantee, Source
 from headrace.datastream.connectors.file_system import FileSource
@@ -23,6 +24,7 @@ from headrace.runtime.sources import (
     CollectionSource,
     DeadLetterSchema,
     SocketSource,
+    dead_letter_prefix,
 )
 from headrace.runtime.transformations import (
     Edge,
@@ -166,8 +168,8 @@ class StreamExecutionEnvironment:
             bootstrap_servers=source.bootstrap_servers,
             serializer=DeadLetterSchema(topic),
             guarantee=DeliveryGuarantee.EXACTLY_ONCE,
-            transactional_id_prefix=f"{source.group_id or '-'.join(source.topics)}-dead-letters",
-            properties=dict(source.properties),
+            transactional_id_prefix=dead_letter_prefix(source.group_id),
+            properties=security.for_librdkafka(source.properties),
         )
         self.add_sink(
             SinkTransformation(

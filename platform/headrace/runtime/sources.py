@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from headrace.datastream.connectors.base import Source
+from headrace.runtime import context
 
 #: Side output of a source node for records its schema could not read.
 DEAD_LETTERS = "dead-letters"
@@ -37,6 +39,20 @@ class SocketSource(Source):
     @property
     def described(self) -> str:
         return f"socket:{self.host}:{self.port}"
+
+
+def dead_letter_prefix(group_id: str | None) -> str:
+    """Of the transactional ids of a job's dead letters: the job's own, the same from start to
+    start. Raises ValueError where neither platform nor group id tells jobs apart."""
+    launched = context.launched()
+    if launched is not None:
+        return f"headrace-{launched.job_id}-dead-letters"
+    if not group_id:
+        raise ValueError(
+            "a KafkaSource with dead letters needs set_group_id, unique to the job: the "
+            "transactions that write them are named after it"
+        )
+    return f"{re.sub('[^A-Za-z0-9._-]', '_', group_id)}-dead-letters"
 
 
 @dataclass(frozen=True)

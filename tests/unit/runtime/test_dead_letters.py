@@ -8,10 +8,13 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 
-from headrace.common import Types
+from headrace.common import Types, WatermarkStrategy
 from headrace.connectors.kafka import producers
 from headrace.connectors.kafka.settings import SinkSettings
+from headrace.datastream import DeliveryGuarantee, StreamExecutionEnvironment
+from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource, OnDeserializationError
 from headrace.datastream.formats.json import JsonRowDeserializationSchema
+from headrace.runtime import context
 from headrace.runtime.operators.operator import OperatorError
 from headrace.runtime.sources import DEAD_LETTERS, DeadLetter, DeadLetterSchema
 from headrace.runtime.spark_sources import Part, _KafkaDecoder
@@ -125,3 +128,56 @@ def test_unreadable_records_go_where_the_source_says() -> None:
     assert dead.reason.startswith("not JSON")
     with pytest.raises(OperatorError, match="in-0 offset 5: not JSON"):
         decode(_KafkaDecoder(SCHEMA, None, dead_letters=None), row)
+
+
+def dead_letter_source(**change: str) -> KafkaSource:
+    builder = (
+        KafkaSource.builder()
+        .set_bootstrap_servers("broker:9092")
+        .set_value_only_deserializer(SCHEMA)
+        .on_deserialization_error(OnDeserializationError.dead_letter("dead"))
+        .set_properties(
+            {
+                "max.poll.records": "5",
+                "client.id": "me",
+                "sasl.mechanism": "PLAIN",
+                "sasl.jaas.config": 'x.PlainLoginModule required username="a" password="b";',
+            }
+        )
+    )
+    for name, value in change.items():
+        getattr(builder, name)(value)
+    return builder.build()
+
+
+def dead_letter_sink(source: KafkaSource) -> KafkaSink:
+    env = StreamExecutionEnvironment.get_execution_environment()
+    env.from_source(source, WatermarkStrategy.no_watermarks(), "in").print()
+    [sink] = [s for s in env.compile("test").sinks.values() if isinstance(s, KafkaSink)]
+    return sink
+
+
+def test_dead_letters_get_the_sources_client_options_only() -> None:
+    sink = dead_letter_sink(dead_letter_source(set_topics="in", set_group_id="flights"))
+    assert sink.properties == {
+        "client.id": "me",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "a",
+        "sasl.password": "b",
+    }
+
+
+def test_without_a_platform_the_group_id_names_the_transactions() -> None:
+    named = dead_letter_source(set_topic_pattern="in-.*", set_group_id="flights of *")
+    prefix = dead_letter_sink(named).transactional_id_prefix
+    assert prefix == "flights_of__-dead-letters"
+    SinkSettings("dead", "broker:9092", "dead", DeliveryGuarantee.EXACTLY_ONCE, prefix)
+    with pytest.raises(ValueError, match="set_group_id, unique to the job"):
+        dead_letter_sink(dead_letter_source(set_topics="in"))
+
+
+def test_on_the_platform_the_job_names_the_transactions(monkeypatch: pytest.MonkeyPatch) -> None:
+    with context.laptop("test", 1) as run:
+        monkeypatch.setattr(context, "_current", run)
+        pattern = dead_letter_sink(dead_letter_source(set_topic_pattern="in-.*"))
+    assert pattern.transactional_id_prefix == f"headrace-{run.job_id}-dead-letters"
