@@ -37,7 +37,9 @@ _OPERATOR_ERROR = re.compile(
     r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator ['\"].*)", re.DOTALL
 )
 _PYTHON_ERROR = re.compile(r"(Traceback \(most recent call last\):.*)", re.DOTALL)
-_END_OF_PYTHON = re.compile(r"\n\s*\tat |\n(?:Driver stacktrace|Caused by:|SQLSTATE)")
+_END_OF_PYTHON = re.compile(
+    r"\n\s*\tat |\n\s*(?:Driver stacktrace|Caused by:|SQLSTATE|=== Streaming Query ===)"
+)
 
 
 def from_spark(text: str) -> JobFailed:

@@ -16,7 +16,9 @@ Traceback (most recent call last):
   File "job.py", line 7, in parse
     return int(line)
 ValueError: invalid literal for int() with base 10: 'abc'
-
+ SQLSTATE: 38000
+=== Streaming Query ===
+Identifier: job
 \tat org.apache.spark.api.python.BasePythonRunner.handle(PythonRunner.scala:1)
 """
 
@@ -47,3 +49,12 @@ def test_other_failures_keep_spark_s_words() -> None:
     failed = from_spark("Some offsets are out of range\n\tat java.lang")
     assert str(failed).splitlines()[0] == "Some offsets are out of range"
     assert failed.restartable
+
+
+def test_lines_of_the_program_that_look_like_the_jvm_s_are_kept() -> None:
+    text = SPARK_TEXT.replace("return int(line)", "at = int(line)")
+    text = text.replace("operator 'parse'", 'operator "Bob\'s parser"')
+    failed = from_spark(text)
+    assert str(failed).startswith('operator "Bob\'s parser" failed on')
+    assert "at = int(line)" in failed.traceback
+    assert "ValueError" in str(failed).splitlines()[0]
