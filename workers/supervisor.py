@@ -19,7 +19,7 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from headrace.wire import commands, journal
+from headrace.wire import commands, journal, text
 from jobs import attempts, logtail, recording, taskmanagers
 from jobs.models import Attempt, TaskManager
 from jobs.states import AttemptState
@@ -130,7 +130,7 @@ class Supervisor:
             self._start(attempt, driver)
         else:
             attempts.give_up(attempt, f"the driver could not be started; see {driver.run_dir}")
-            attempts.end(attempt, driver.exit_code, self._log_tail(driver))
+            attempts.end(attempt, driver.exit_code, log_tail(driver.run_dir))
 
     def _start(self, attempt: Attempt, driver: drivers.Driver) -> None:
         self._launches[attempt.pk] = self._launches.get(attempt.pk, 0) + 1
@@ -194,7 +194,7 @@ class Supervisor:
         if driver.remains():
             driver.kill()
             return  # looked at again with the next tick: no attempt ends before its processes
-        attempts.end(attempt, driver.exit_code, self._log_tail(driver))
+        attempts.end(attempt, driver.exit_code, log_tail(driver.run_dir))
         log.info("ended", attempt=str(attempt), state=attempt.state, exit_code=driver.exit_code)
 
     def _carry_command(self, attempt: Attempt, driver: drivers.Driver) -> None:
@@ -237,10 +237,12 @@ class Supervisor:
                 log.warning("killed: its attempt had been given up", attempt=str(attempt))
                 driver.kill()
 
-    def _log_tail(self, driver: drivers.Driver) -> str:
-        with contextlib.suppress(OSError):
-            return logtail.read(driver.run_dir, limit=LOG_TAIL_BYTES).text
-        return ""
+
+def log_tail(run_dir: Path) -> str:
+    """The end of a driver's log as it is kept with a failure; "" when there is none."""
+    with contextlib.suppress(OSError):
+        return text.storable(logtail.read(run_dir, limit=LOG_TAIL_BYTES).text)
+    return ""
 
 
 def _remove_old_run_dirs(attempt: Attempt) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from headrace.wire import events, rundir
+from headrace.wire import events, rundir, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ class JournalWriter:
 def read(run_dir: Path, position: int = 0, limit: int = 1000) -> Iterator[Entry]:
     """Up to `limit` whole entries from byte `position` on; none when there is no journal yet.
 
+    Their text can be stored in any database: `headrace.wire.text`.
     A damaged line raises ValueError that names file and position."""
     path = run_dir / rundir.JOURNAL
     if not path.exists():
@@ -85,7 +86,7 @@ def read(run_dir: Path, position: int = 0, limit: int = 1000) -> Iterator[Entry]
 
 def _entry(line: bytes, position: int, path: Path) -> Entry:
     try:
-        values: dict[str, Any] = json.loads(line)
+        values: dict[str, Any] = text.all_storable(json.loads(line))
         return Entry(values["n"], values["at"], events.from_json(values), position)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(

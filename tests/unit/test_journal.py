@@ -1,0 +1,32 @@
+"""What a driver says reaches the control plane as text that any database stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headrace.wire import events, journal, rundir, text
+from workers.supervisor import log_tail
+
+
+def test_nul_and_lone_surrogates_do_not_get_out_of_the_journal(tmp_path: Path) -> None:
+    writer = journal.JournalWriter(tmp_path)
+    writer.append(events.Failed("bad \0byte \udcff", "Trace\0back \U0001f600 \\u0000"))
+    writer.append(events.Planned({"nodes": [{"id\0": "a\0b", "parallelism": 2}]}))
+    writer.close()
+
+    failed, planned = journal.read(tmp_path)
+
+    assert failed.event == events.Failed("bad byte \ufffd", "Traceback \U0001f600 \\u0000")
+    assert planned.event == events.Planned({"nodes": [{"id": "ab", "parallelism": 2}]})
+    assert planned.position == (tmp_path / "journal.jsonl").stat().st_size
+
+
+def test_text_without_such_characters_stays_as_it_is() -> None:
+    assert text.storable("line\n\tüñ \U0001f600 �") == "line\n\tüñ \U0001f600 �"
+
+
+def test_kept_end_of_a_log_has_no_nul(tmp_path: Path) -> None:
+    (tmp_path / rundir.LOG).write_bytes(b"\0\0\0first\nsec\0ond \xff\n")
+
+    assert log_tail(tmp_path) == "first\nsecond \ufffd\n"
+    assert log_tail(tmp_path / "nowhere") == ""
