@@ -38,6 +38,7 @@ class Driver:
         self.run_dir = run_dir
         self._popen: subprocess.Popen[bytes] | None = None
         self._identity: Identity | None = None
+        self._boot = ""
         self._beat = _Standstill()
 
     def launch(self, command: Sequence[str]) -> None:
@@ -61,7 +62,14 @@ class Driver:
             with contextlib.suppress(FileNotFoundError):
                 values = json.loads((self.run_dir / rundir.PROCESS).read_text())
                 self._identity = Identity(values["pid"], values["started_at"])
+                self._boot = values.get("boot", "")
         return self._identity
+
+    @property
+    def _reachable(self) -> Identity | None:
+        """Its identity, unless it ended with an earlier start of the machine or container."""
+        identity = self.identity
+        return None if self._boot and self._boot != launcher.boot() else identity
 
     @property
     def is_being_launched(self) -> bool:
@@ -78,7 +86,8 @@ class Driver:
         """Whether the driver itself runs; a zombie does not."""
         if self._popen is not None:
             self._popen.poll()  # a child of ours: take its exit code, so it is no zombie
-        return self.identity is not None and self.identity.process() is not None
+        identity = self._reachable
+        return identity is not None and identity.process() is not None
 
     def silent_seconds(self) -> float:
         """How long its heartbeat has stood still, as seen from here."""
@@ -102,9 +111,10 @@ class Driver:
         """Living processes of the session that the driver leads or led.
 
         The kernel gives its pid to no other process while one of its session is left. So if a
-        process of that pid lives which is not the driver, the session is somebody else's.
+        process of that pid lives which is not the driver, the session is somebody else's. After
+        another start of the machine every session is.
         """
-        identity = self.identity
+        identity = self._reachable
         if identity is None or _is_other_process(identity):
             return
         for pid in psutil.pids():

@@ -21,10 +21,10 @@ ALREADY_LAUNCHED = 75
 
 
 def record(run_dir: Path) -> bool:
-    """Write pid and start time of this process; False when another process did before.
+    """Write pid, start time and boot of this process; False when another process did before.
 
     A link to a complete file: readers see all of it or nothing, and only one link can be made."""
-    me = {"pid": os.getpid(), "started_at": psutil.Process().create_time()}
+    me = {"pid": os.getpid(), "started_at": psutil.Process().create_time(), "boot": boot()}
     fd, name = tempfile.mkstemp(dir=run_dir, prefix=f".{PROCESS}.")
     with os.fdopen(fd, "w") as file:
         json.dump(me, file)
@@ -37,6 +37,28 @@ def record(run_dir: Path) -> bool:
     finally:
         Path(name).unlink()
     return True
+
+
+def boot() -> str:
+    """Which start of this machine, or of this container, it is: pids mean nothing in another.
+
+    Containers share the machine's boot id and differ in when their first process started. "" for
+    a part that the system does not tell."""
+    return f"{_boot_id()}/{_ticks_of_first_process()}"
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _ticks_of_first_process() -> str:
+    try:
+        return Path("/proc/1/stat").read_text().rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import psutil
 import pytest
 
 from headrace.wire import rundir
-from workers import drivers
+from workers import drivers, launcher
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -83,6 +84,25 @@ def test_process_with_a_pid_used_again_is_not_touched(tmp_path: Path) -> None:
     stale.kill()
     assert somebody.is_alive()
     somebody.kill()
+
+
+def test_session_of_another_boot_is_not_touched(driver: drivers.Driver, tmp_path: Path) -> None:
+    """The driver is gone with the machine; a session now has its number, and lost its leader."""
+    driver.launch(["sh", "-c", "sleep 60 & exit 0"])
+    _until_known(driver)
+    while driver.is_alive():
+        time.sleep(0.02)
+    record = json.loads((driver.run_dir / rundir.PROCESS).read_text())
+    assert record["boot"] == launcher.boot()
+    stale = drivers.Driver(tmp_path / "stale")
+    earlier = json.dumps({**record, "boot": "another/1"}).encode()
+    rundir.write_atomically(stale.run_dir / rundir.PROCESS, earlier)
+
+    assert stale.identity is not None
+    assert not stale.is_alive()
+    assert not stale.remains()
+    stale.kill()
+    assert driver.remains()
 
 
 def test_environment_has_no_secrets() -> None:

@@ -5,7 +5,7 @@
 <run_dir>/heartbeat       touched every HEARTBEAT_SECONDS while alive       (driver)
 <run_dir>/commands/       one file per command, removed when carried out   (control plane)
 <run_dir>/driver.log      stdout and stderr of the driver                  (driver)
-<run_dir>/process.json    pid and start time of the driver                 (control plane)
+<run_dir>/process.json    pid, start time and boot of the driver           (control plane)
 """
 
 from __future__ import annotations
