@@ -14,15 +14,17 @@ import yaml
 from django.core.management import get_commands, load_command_class
 
 from tests.isolation import ROOT
+from workers import taskmanager
 from workers.up import account
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service.get("build")}
+TASKMANAGERS = ("taskmanager-1", "taskmanager-2")
 
 KEYS = {
     *("image", "build", "init", "restart", "volumes", "environment", "command", "ports"),
-    *("depends_on", "healthcheck", "deploy"),
+    *("depends_on", "healthcheck", "deploy", "hostname", "container_name", "stop_grace_period"),
 }
 CONDITIONS = {"service_started", "service_healthy", "service_completed_successfully"}
 
@@ -30,7 +32,7 @@ CONDITIONS = {"service_started", "service_healthy", "service_completed_successfu
 def test_every_part_of_the_design_is_there() -> None:
     assert set(SERVICES) == {
         *("kafka", "postgres", "valkey", "spark-master", "spark-worker"),
-        *("prepare", "web", "jobmanager", "taskmanager", "replay"),
+        *("prepare", "web", "jobmanager", "replay", *TASKMANAGERS),
     }
 
 
@@ -75,6 +77,16 @@ def test_variables_of_ours_are_read_by_something(name: str) -> None:
     settings = (ROOT / "platform" / "config" / "settings.py").read_text()
     read = {*re.findall(r'env\.\w+\(\s*"(\w+)"', settings), account.VARIABLE}
     assert set(OURS[name]["environment"]) <= read
+
+
+@pytest.mark.parametrize("name", TASKMANAGERS)
+def test_a_taskmanager_comes_back_under_its_name(name: str) -> None:
+    service = SERVICES[name]
+    words = shlex.split(service["command"])
+    assert words[words.index("--name") + 1] == service["hostname"] == name
+    assert service["container_name"] == f"headrace-{name}"  # which compose refuses to scale
+    assert "deploy" not in service
+    assert int(service["stop_grace_period"].removesuffix("s")) > taskmanager.STOP_SECONDS
 
 
 def test_addresses_name_services() -> None:
