@@ -71,7 +71,14 @@ class JobAdmin(LookOnly):
     search_fields = ["=id", "name", "entry_name", "artifact_sha256"]
     date_hierarchy = "created_at"
     inlines = [AttemptInline]
+    exclude = ["configuration"]
+    readonly_fields = ["settings"]
     actions = ["cancel", "suspend", "resume", "restart"]
+
+    @admin.display(description="configuration")
+    def settings(self, job: Job) -> SafeString | str:
+        lines = "\n".join(f"{key}: {value}" for key, value in job.shown_configuration.items())
+        return format_html("<pre>{}</pre>", lines) if lines else "-"
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         return super().get_actions(request) if permissions.may_steer(request.user) else {}

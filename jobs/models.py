@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from jobs import states
+from jobs import masking, states
 from jobs.states import AttemptState, JobState, State, TaskManagerState, Wanted
 
 
@@ -125,6 +125,11 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.id[:8]})"
+
+    @property
+    def shown_configuration(self) -> dict[str, str]:
+        """Its settings for people to see: no values of secrets."""
+        return masking.masked(self.configuration)
 
     def transitions(self) -> Mapping[State, frozenset[State]]:
         return states.JOB_TRANSITIONS

@@ -32,7 +32,12 @@ class JobDetail(JobSummary):
 
     restart_attempts_left = serializers.IntegerField(read_only=True)
     arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
-    configuration = serializers.DictField(child=serializers.CharField(), read_only=True)
+    configuration = serializers.DictField(
+        source="shown_configuration",
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="values of passwords, tokens and other secrets are masked",
+    )
     plan = serializers.DictField(read_only=True)
     lag = serializers.DictField(read_only=True)
     timestamps = serializers.DictField(child=serializers.IntegerField(), read_only=True)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from headrace.runtime.context import RunContext
+from headrace.wire import rundir
+
+#: Arguments of the JVM's launcher, read when it starts.
+_LAUNCHER_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 #: Settings that every job runs with; a job's own `spark.*` configuration beats them.
 _SETTINGS = {
@@ -36,10 +44,29 @@ _LOGGERS = {
 
 
 def start(context: RunContext, parallelism: int) -> SparkSession:
-    """A session of its own JVM; takes 5 to 18 s."""
+    """A session of its own JVM; takes 5 to 18 s.
+
+    What the builder is given stands in the JVM's command line, which every user of the machine
+    may read. The job's own settings may be secrets, so they go by a file."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    own = {k: v for k, v in context.configuration.items() if k.startswith("spark.")}
+    builder = SparkSession.builder
+    for name, value in _settings(context, parallelism).items():
+        if name not in own:
+            builder = builder.config(name, value)
+    if own:
+        _hand_over(own, context.run_dir / "spark.properties")
+    session = builder.getOrCreate()
+    _quieten(session)
+    return session
+
+
+def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
+    """What this run gives Spark unless the job says otherwise."""
     settings = {
         **_SETTINGS,
+        "spark.master": context.master,
+        "spark.app.name": context.name,
         "spark.driver.memory": f"{context.memory_mib}m",
         # fixed at a job's first start: Spark keeps it in the checkpoint
         "spark.sql.shuffle.partitions": str(parallelism),
@@ -56,13 +83,30 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
         settings["spark.executor.memory"] = f"{context.memory_mib}m"
     if context.jars:
         settings["spark.jars"] = ",".join(context.jars)
-    settings |= {k: v for k, v in context.configuration.items() if k.startswith("spark.")}
-    builder = SparkSession.builder.master(context.master).appName(context.name)
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    _quieten(session)
-    return session
+    return settings
+
+
+def _hand_over(settings: Mapping[str, str], path: Path) -> None:
+    """Have the JVM read the settings from a file that only this user may read."""
+    rundir.write_atomically(path, properties(settings).encode("ascii"))
+    others = os.environ.get(_LAUNCHER_ARGUMENTS, "pyspark-shell")
+    arguments = f"--properties-file {shlex.quote(str(path))} --load-spark-defaults"
+    os.environ[_LAUNCHER_ARGUMENTS] = f"{arguments} {others}"
+
+
+def properties(settings: Mapping[str, str]) -> str:
+    """The settings in the form of java.util.Properties, in ASCII."""
+    return "".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in settings.items())
+
+
+def _escaped(text: str) -> str:
+    """Every character that could mean something, as the UTF-16 units that Java knows."""
+    return re.sub(r"[^\w.,/-]", _units, text, flags=re.ASCII)
+
+
+def _units(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", errors="surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _quieten(session: SparkSession) -> None:

@@ -1,0 +1,17 @@
+"""Settings of a job as they may be shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+MASK = "••••••"
+
+_SECRET_KEY = re.compile(
+    r"pass(word|wd|phrase)|secret|token|jaas|credential|(access|api|private).?key", re.IGNORECASE
+)
+
+
+def masked(configuration: Mapping[str, str]) -> dict[str, str]:
+    """The settings with the values of those hidden whose keys speak of a secret."""
+    return {key: MASK if _SECRET_KEY.search(key) else value for key, value in configuration.items()}

@@ -1,0 +1,29 @@
+"""Settings are shown; what is secret among them is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs import masking
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spark.hadoop.fs.s3a.secret.key",
+        "spark.hadoop.fs.s3a.access.key",
+        "AWS_ACCESS_KEY_ID",
+        "kafka.sasl.jaas.config",
+        "ssl.keystore.Password",
+        "spark.auth.token",
+        "my.credentials",
+        "some.api_key",
+    ],
+)
+def test_value_of_a_secret_is_masked(key: str) -> None:
+    assert masking.masked({key: "hidden", "a.b": "shown"}) == {key: masking.MASK, "a.b": "shown"}
+
+
+def test_other_settings_are_shown() -> None:
+    shown = {"restart-strategy.type": "none", "spark.executor.memory": "2g", "keyed": "1"}
+    assert masking.masked(shown) == shown
