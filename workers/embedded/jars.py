@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import queue
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -41,6 +42,7 @@ COORDINATES: dict[JarSet, tuple[str, ...]] = {
 
 DOWNLOADS_AT_ONCE = 8
 TIMEOUT_SECONDS = 60
+LOOK_SECONDS = 0.2
 
 #: Called after each file that had to be fetched: (files done, files to fetch, file name).
 Progress = Callable[[int, int, str], None]
@@ -50,33 +52,84 @@ class JarsMissing(Exception):
     """Jar files could not be fetched or do not match the lock file."""
 
 
-def resolve(jar_set: JarSet, folder: Path, progress: Progress | None = None) -> list[Path]:
+def resolve(
+    jar_set: JarSet,
+    folder: Path,
+    progress: Progress | None = None,
+    given_up: threading.Event | None = None,
+) -> list[Path]:
     """Paths of the set's jars in `folder`, class path order; fetches what is not there.
 
     Works without a network when all are there. A file that differs from the lock is fetched
-    again. Raises JarsMissing when that fails; `folder` never holds an unverified jar."""
+    again. Raises JarsMissing when that fails or once `given_up` is set, without waiting for the
+    downloads under way; `folder` never holds an unverified jar."""
     locked = _locked(jar_set)
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {folder / _file_name(jar): jar for jar in locked}
     absent = {path: jar for path, jar in wanted.items() if not _matches(path, jar)}
     if absent:
-        _fetch_all(absent, folder, progress)
+        _fetch_all(absent, folder, progress, given_up or threading.Event())
     return list(wanted)
 
 
 def _fetch_all(
-    absent: dict[Path, LockedDependency], folder: Path, progress: Progress | None
+    absent: dict[Path, LockedDependency],
+    folder: Path,
+    progress: Progress | None,
+    given_up: threading.Event,
 ) -> None:
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
-        context = _context(Path(scratch))
-        with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
-            futures = {
-                pool.submit(_fetch, context, jar, path): path for path, jar in absent.items()
-            }
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
+    waiting: queue.SimpleQueue[tuple[Path, LockedDependency]] = queue.SimpleQueue()
+    for each in absent.items():
+        waiting.put(each)
+    with tempfile.TemporaryDirectory(
+        dir=folder, prefix=".download-", ignore_cleanup_errors=True
+    ) as scratch:
+        downloads = _Downloads(_context(Path(scratch)), waiting)
+        try:
+            for done in range(1, len(absent) + 1):
+                name = downloads.next(given_up)
                 if progress:
-                    progress(done, len(futures), futures[future].name)
+                    progress(done, len(absent), name)
+        finally:
+            downloads.no_more.set()
+
+
+class _Downloads:
+    """Several at once, in threads that nobody waits for: neither a failure nor a Ctrl-C hangs on
+    a server that does not answer, as it would on a pool, which is joined when Python ends."""
+
+    def __init__(
+        self, context: MavenContext, waiting: queue.SimpleQueue[tuple[Path, LockedDependency]]
+    ) -> None:
+        self.no_more = threading.Event()
+        self._context, self._waiting = context, waiting
+        self._ended: queue.SimpleQueue[tuple[str, Exception | None]] = queue.SimpleQueue()
+        for _ in range(min(DOWNLOADS_AT_ONCE, waiting.qsize())):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def next(self, given_up: threading.Event) -> str:
+        """Name of the next file that is in its place; raises what its download raised."""
+        while not given_up.is_set():
+            try:
+                name, error = self._ended.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                continue
+            if error is not None:
+                raise error
+            return name
+        raise JarsMissing("the jars were not fetched to the end; the next start goes on there.")
+
+    def _work(self) -> None:
+        while not self.no_more.is_set():
+            try:
+                path, jar = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                _fetch(self._context, jar, path)
+                self._ended.put((path.name, None))
+            except Exception as error:
+                self._ended.put((path.name, error))
 
 
 def _fetch(context: MavenContext, jar: LockedDependency, target: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from confluent_kafka import KafkaException
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
@@ -9,7 +10,7 @@ from jobs import actions
 from jobs.models import Job
 from jobs.states import JobState
 from workers.embedded import kafka
-from workers.up import account
+from workers.up import account, servers
 
 NAME = "Flight delays"
 FILE = "jobs/examples/flight_delays.py"
@@ -25,7 +26,11 @@ TOPIC_SETTINGS = {"retention.ms": "-1"}
 
 
 def ensure_topics() -> None:
-    kafka.ensure_topics(settings.KAFKA_BOOTSTRAP_SERVERS, TOPICS, TOPIC_SETTINGS)
+    """Raises NotPossible when Kafka does not let them be made."""
+    try:
+        kafka.ensure_topics(settings.KAFKA_BOOTSTRAP_SERVERS, TOPICS, TOPIC_SETTINGS)
+    except KafkaException as error:
+        raise servers.kafka_failed(error) from error
 
 
 def ensure_job() -> tuple[Job, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -14,20 +15,21 @@ from types import FrameType
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import close_old_connections
+from django.db import Error, close_old_connections
 
 from jobs import actions
 from jobs.models import TaskManager
 from jobs.states import TaskManagerState
 from workers.embedded import jars, process
 from workers.embedded.process import Child
-from workers.up import account, example, machine, services, shutdown, summary
+from workers.up import account, example, machine, servers, services, shutdown, summary
 from workers.up.machine import NotPossible, Wanted
 from workers.up.terminal import Step, Terminal
-from workers.up.watch import Watch
+from workers.up.watch import Service, Watch
 
 WATCH_SECONDS = 0.5
 READY_SECONDS = 60.0
+RESUME_ATTEMPTS = 10
 
 
 class Interrupted(BaseException):
@@ -44,21 +46,31 @@ class Up:
         self._watch = Watch(terminal.note)
         self._starting = True
         self._signals = 0
-        self._asked = threading.Event()
+        self._deferring = False
+        self._ending = threading.Event()
 
     def run(self) -> None:
-        """Returns when everything has stopped. Raises NotPossible before anything started."""
+        """Returns when everything has stopped. Raises NotPossible when it cannot start."""
         with machine.only_one(self._home), self._ears():
-            machine.check_ports(self._home, self._ports())
             try:
-                self._start()
-                self._starting = False
-                self._stay()
+                machine.check_ports(self._home, self._ports())
+                servers.check()
+                self._course()
             except Interrupted:
                 self._terminal.say()
-            finally:
-                self._starting = False
-                shutdown.stop(self._watch, self._terminal, lambda: self._signals > 1)
+
+    def _course(self) -> None:
+        try:
+            self._start()
+            self._starting = False
+            self._stay()
+        except Interrupted:
+            self._terminal.say()
+        except Error as error:
+            raise servers.database_failed(error) from error
+        finally:
+            self._starting = False
+            shutdown.stop(self._watch, self._terminal, lambda: self._signals > 1)
 
     # --- start ---------------------------------------------------------------------------------
 
@@ -68,7 +80,7 @@ class Up:
             with self._terminal.step("Left over") as step:
                 step.detail = f"{len(left)} processes of a start that was killed"
                 services.end(left)
-        with ThreadPoolExecutor(1) as beside:
+        with self._beside() as beside:
             fetched = beside.submit(self._jars)
             with self._terminal.step("Database") as step:
                 call_command("migrate", verbosity=0, interactive=False)
@@ -79,15 +91,38 @@ class Up:
             self._redis()
             children = self._own_processes()
             kafka_starts.result()
-        actions.resume_all()
+        self._resume_jobs()
         rows = self._example() if self._with_example else []
         self._wait_for(children)
         self._summarize(password, rows)
 
+    @contextlib.contextmanager
+    def _beside(self) -> Iterator[ThreadPoolExecutor]:
+        """A thread for what starts meanwhile. When the start fails or is interrupted, nothing new
+        begins there, and downloads are given up."""
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                yield pool
+            except BaseException:
+                self._ending.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _resume_jobs(self) -> None:
+        """The jobs that the last `up` suspended; one that changes this moment is asked again."""
+        for _ in range(RESUME_ATTEMPTS):
+            try:
+                actions.resume_all()
+                return
+            except actions.Conflict as error:
+                conflict = error
+                time.sleep(WATCH_SECONDS)
+        self._terminal.note(f"not every job goes on: {conflict}; resume it on its page")
+
     def _jars(self) -> None:
         with self._terminal.step("Java libraries") as step:
             for jar_set in jars.SETS:
-                jars.resolve(jar_set, settings.HEADRACE_JARS, _progress(step))
+                jars.resolve(jar_set, settings.HEADRACE_JARS, _progress(step), self._ending)
             step.detail = "verified"
 
     def _kafka(self) -> None:
@@ -100,11 +135,20 @@ class Up:
 
     def _redis(self) -> None:
         if settings.HEADRACE_EMBEDS_REDIS:
-            self._watch.start(services.redis_server())
+            self._begin(services.redis_server())
 
     def _own_processes(self) -> list[Child]:
         wanted = [services.web(), services.jobmanager(), services.taskmanager()]
-        return [self._watch.start(service) for service in wanted]
+        return [self._begin(service) for service in wanted]
+
+    def _begin(self, service: Service) -> Child:
+        """Start and watch it; a signal meanwhile is obeyed when what has started can be stopped."""
+        self._deferring = True
+        try:
+            return self._watch.start(service)
+        finally:
+            self._deferring = False
+            self._obey()
 
     def _wait_for(self, children: list[Child]) -> None:
         web, _, taskmanager = children
@@ -124,7 +168,7 @@ class Up:
             )
 
     def _example(self) -> list[tuple[str, str, str]]:
-        self._watch.start(services.replay(self._speed))
+        self._begin(services.replay(self._speed))
         job, submitted = example.ensure_job()
         return [
             ("replay", "flights of 2013", "→ topic flights"),
@@ -149,7 +193,7 @@ class Up:
     # --- watch ---------------------------------------------------------------------------------
 
     def _stay(self) -> None:
-        while not self._asked.wait(WATCH_SECONDS):
+        while not self._ending.wait(WATCH_SECONDS):
             self._watch.tick()
         close_old_connections()
         self._terminal.say("\nStopping.")
@@ -166,8 +210,12 @@ class Up:
 
     def _hear(self, _number: int, _frame: FrameType | None) -> None:
         self._signals += 1
-        self._asked.set()
-        if self._starting:
+        self._ending.set()
+        if not self._deferring:
+            self._obey()
+
+    def _obey(self) -> None:
+        if self._signals and self._starting:
             self._starting = False
             raise Interrupted
 

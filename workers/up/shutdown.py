@@ -28,11 +28,21 @@ def stop(watch: Watch, terminal: Terminal, impatient: Callable[[], bool]) -> Non
     `impatient` turning true ends the wait for the jobs: their drivers then run on, and the next
     `up` finds them."""
     if {"taskmanager", "jobmanager"} <= set(watch.names()):
-        _stop_jobs(watch, terminal, impatient)
+        try:
+            _stop_jobs(watch, terminal, impatient)
+        except Exception as error:  # whatever it is, the processes must not run on
+            terminal.say(f"    jobs not stopped: {error}; found again at the next start")
+    _stop_processes(watch, terminal)
+
+
+def _stop_processes(watch: Watch, terminal: Terminal) -> None:
     with terminal.step("Processes") as step:
         for name in ORDER:
             step.detail = name
-            watch.stop(name)
+            try:
+                watch.stop(name)
+            except Exception as error:
+                terminal.say(f"    {name} not stopped: {error}")
         step.detail = "stopped"
 
 

@@ -8,9 +8,11 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import Error
 
 from workers.embedded import jars
-from workers.up import account, example
+from workers.up import account, example, servers
+from workers.up.machine import NotPossible
 
 
 class Command(BaseCommand):
@@ -26,15 +28,21 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            servers.check()
+            self._prepare(options["example"])
+        except (NotPossible, jars.JarsMissing) as error:
+            raise CommandError(str(error)) from error
+        except Error as error:
+            raise CommandError(str(servers.database_failed(error))) from error
+
+    def _prepare(self, with_example: bool) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         password = account.ensure(settings.HEADRACE_HOME)
-        try:
-            found = jars.resolve("spark", settings.HEADRACE_JARS)
-        except jars.JarsMissing as error:
-            raise CommandError(str(error)) from error
+        found = jars.resolve("spark", settings.HEADRACE_JARS)
         self.stdout.write(f"database ready, {len(found)} jars in {settings.HEADRACE_JARS}")
         self.stdout.write(f"login {account.NAME}, password {password}")
-        if options["example"]:
+        if with_example:
             example.ensure_topics()
             job, submitted = example.ensure_job()
             self.stdout.write(f"example job {job.name}: {example.how_it_is(job, submitted)}")
