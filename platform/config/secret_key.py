@@ -12,9 +12,8 @@ FILE_NAME = "secret_key"
 
 
 def load_or_create(home: Path) -> str:
-    """The key of this home. Several processes may start at once: the first to create it wins."""
+    """The key in the folder `home`. Of several processes at once the first to create it wins."""
     path = home / FILE_NAME
-    home.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(fd, "w") as file:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from pathlib import Path
 
 import environ
 
-from config import logs, secret_key
+from config import home, logs, secret_key
 
 env = environ.Env()
 
 CLONE = Path(__file__).resolve().parents[2]
 
 # --- where state lives -------------------------------------------------------------------------
-HEADRACE_HOME = Path(env.str("HEADRACE_HOME", default=str(CLONE / ".headrace"))).resolve()
+HEADRACE_HOME = Path(env.str("HEADRACE_HOME", default="") or CLONE / ".headrace").resolve()
+home.create(HEADRACE_HOME, ours=HEADRACE_HOME == CLONE / ".headrace")
 HEADRACE_RUNS = HEADRACE_HOME / "runs"
 HEADRACE_CHECKPOINTS = HEADRACE_HOME / "checkpoints"
 HEADRACE_ARTIFACTS = HEADRACE_HOME / "artifacts"
@@ -50,8 +52,12 @@ HEADRACE_STOP_TIMEOUT = env.float("HEADRACE_STOP_TIMEOUT", default=30.0)
 HEADRACE_DRIVER_COMMAND = env.list(
     "HEADRACE_DRIVER_COMMAND", default=[sys.executable, "-m", "headrace.runtime.driver"]
 )
-#: Jar files for Spark's class path; None = the locked Kafka connector, in HEADRACE_JARS.
-HEADRACE_SPARK_JARS = env.list("HEADRACE_SPARK_JARS", default=None)
+#: Jar files for Spark's class path, joined as in PATH; None = the locked Kafka connector, in
+#: HEADRACE_JARS.
+spark_jars = os.environ.get("HEADRACE_SPARK_JARS")
+HEADRACE_SPARK_JARS = (
+    None if spark_jars is None else [path for path in spark_jars.split(os.pathsep) if path]
+)
 #: Checkpoint rows kept per job.
 HEADRACE_CHECKPOINT_ROWS = env.int("HEADRACE_CHECKPOINT_ROWS", default=5000)
 
@@ -126,7 +132,15 @@ USE_TZ = True
 USE_I18N = False
 
 # --- database: SQLite in WAL mode, or any server by DATABASE_URL --------------------------------
-DATABASE = env.db("DATABASE_URL", default=f"sqlite:///{HEADRACE_HOME / 'db.sqlite3'}")
+if env.str("DATABASE_URL", default=""):
+    DATABASE = env.db("DATABASE_URL")
+else:  # not as a URL: a path may have characters that mean something there
+    DATABASE = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(HEADRACE_HOME / "db.sqlite3"),
+    }
+if DATABASE["ENGINE"] == "django.db.backends.postgresql":
+    DATABASE.setdefault("OPTIONS", {}).setdefault("connect_timeout", 10)
 if DATABASE["ENGINE"] == "django.db.backends.sqlite3":
     DATABASE["OPTIONS"] = {
         # Several processes write: take the write lock at BEGIN and wait for it, instead of

@@ -36,7 +36,7 @@ def real(cluster: Cluster, kafka: str, jars: list[Path]) -> Iterator[Cluster]:
     """JobManager and TaskManager that launch the real driver."""
     cluster.environment = {
         "HEADRACE_DRIVER_COMMAND": f"{sys.executable},-m,headrace.runtime.driver",
-        "HEADRACE_SPARK_JARS": ",".join(map(str, jars)),
+        "HEADRACE_SPARK_JARS": os.pathsep.join(map(str, jars)),
         "HEADRACE_HEARTBEAT_TIMEOUT": "15",
         "KAFKA_BOOTSTRAP_SERVERS": kafka,
     }

@@ -28,7 +28,6 @@ class Wanted:
 @contextmanager
 def only_one(home: Path) -> Iterator[None]:
     """Hold the home's lock; the kernel lets it go when this process ends, however it ends."""
-    home.mkdir(parents=True, exist_ok=True)
     with (home / "up.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
