@@ -9,7 +9,7 @@ from pathlib import Path
 
 import environ
 
-from config import home, logs, secret_key
+from config import database, home, logs, secret_key
 
 env = environ.Env()
 
@@ -133,7 +133,7 @@ USE_I18N = False
 
 # --- database: SQLite in WAL mode, or any server by DATABASE_URL --------------------------------
 if env.str("DATABASE_URL", default=""):
-    DATABASE = env.db("DATABASE_URL")
+    DATABASE = database.named_by(env.str("DATABASE_URL"))
 else:  # not as a URL: a path may have characters that mean something there
     DATABASE = {
         "ENGINE": "django.db.backends.sqlite3",

@@ -42,14 +42,27 @@ def test_servers_that_answer(settings: Settings, redis_url: str) -> None:
 
 @pytest.mark.parametrize("command", ["up", "prepare"])
 def test_a_dead_database(tmp_path: Path, command: str) -> None:
+    url = f"postgres://someone:secret@127.0.0.1:{ports.free()}/headrace"
+    said = refused(command, tmp_path, url)
+    assert "the database at 127.0.0.1:" in said
+    assert "correct DATABASE_URL" in said
+
+
+@pytest.mark.parametrize("url", ["secret", "nosql://secret@host", "postgres://a:secret@b:port/c"])
+def test_a_url_of_no_database(tmp_path: Path, url: str) -> None:
+    assert "DATABASE_URL is no database's URL" in refused("prepare", tmp_path, url)
+
+
+def refused(command: str, home: Path, url: str) -> str:
+    """What the command says instead of starting."""
     ours = ("HEADRACE_WEB_PORT", "HEADRACE_KAFKA_PORT", "HEADRACE_REDIS_PORT")
     done = subprocess.run(
         [sys.executable, str(ROOT / "manage.py"), command],
         env={
             **os.environ,
             **{name: str(ports.free()) for name in ours},
-            "HEADRACE_HOME": str(tmp_path),
-            "DATABASE_URL": f"postgres://someone:secret@127.0.0.1:{ports.free()}/headrace",
+            "HEADRACE_HOME": str(home),
+            "DATABASE_URL": url,
         },
         capture_output=True,
         text=True,
@@ -57,6 +70,5 @@ def test_a_dead_database(tmp_path: Path, command: str) -> None:
         timeout=60,
     )
     assert done.returncode == 1
-    assert "the database at 127.0.0.1:" in done.stderr
-    assert "correct DATABASE_URL" in done.stderr
     assert "Traceback" not in done.stderr and "secret" not in done.stderr
+    return done.stderr
