@@ -12,8 +12,6 @@ from headrace.common.typeinfo import TypeInformation
 class StateDescriptor:
     """Names one state of a function; the name is what a restored job finds it by."""
 
-    kind = ""
-
     def __init__(self, name: str, type_info: TypeInformation | None = None) -> None:
         if not name:
             raise ValueError("a state needs a name")
@@ -25,15 +23,15 @@ class StateDescriptor:
 
 
 class ValueStateDescriptor(StateDescriptor):
-    kind = "value"
+    """One value per key."""
 
 
 class ListStateDescriptor(StateDescriptor):
-    kind = "list"
+    """A list per key."""
 
 
 class MapStateDescriptor(StateDescriptor):
-    kind = "map"
+    """A map per key."""
 
     def __init__(
         self,
@@ -46,7 +44,7 @@ class MapStateDescriptor(StateDescriptor):
 
 
 class ReducingStateDescriptor(StateDescriptor):
-    kind = "reducing"
+    """A value per key into which each added one is reduced."""
 
     def __init__(
         self, name: str, reduce_function: Any, type_info: TypeInformation | None = None
