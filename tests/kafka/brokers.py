@@ -24,7 +24,16 @@ def new_topic(servers: str, partitions: int = 3) -> str:
 def read(servers: str, topic: str, isolation: str = "read_committed") -> list[str]:
     """All values in the topic, sorted. Fails when the consumer does not get to the end that the
     topic has now, which is what a transaction left open does to it."""
-    consumer = Consumer(
+    ends = _ends(servers, topic)
+    consumer = _consumer(servers, isolation)
+    try:
+        return _read_to_end(consumer, topic, ends)
+    finally:
+        consumer.close()
+
+
+def _consumer(servers: str, isolation: str) -> Consumer:
+    return Consumer(
         {
             "bootstrap.servers": servers,
             "group.id": f"test-{uuid.uuid4().hex}",
@@ -33,21 +42,23 @@ def read(servers: str, topic: str, isolation: str = "read_committed") -> list[st
             "enable.partition.eof": True,
         }
     )
+
+
+def _ends(servers: str, topic: str) -> dict[int, int]:
+    """End of each partition, open transactions included: a read_committed consumer would be told
+    of the first open transaction instead."""
+    consumer = _consumer(servers, "read_uncommitted")
     try:
-        partitions = [
-            TopicPartition(topic, number, 0)
+        return {
+            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)[1]
             for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions
-        ]
-        return _read_to_end(consumer, partitions)
+        }
     finally:
         consumer.close()
 
 
-def _read_to_end(consumer: Consumer, partitions: list[TopicPartition]) -> list[str]:
-    ends = {
-        each.partition: consumer.get_watermark_offsets(each, timeout=10)[1] for each in partitions
-    }
-    consumer.assign(partitions)
+def _read_to_end(consumer: Consumer, topic: str, ends: dict[int, int]) -> list[str]:
+    consumer.assign([TopicPartition(topic, number, 0) for number in ends])
     values: list[str] = []
     deadline = time.monotonic() + READ_SECONDS
     while ends and time.monotonic() < deadline:

@@ -17,7 +17,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.connectors.kafka import commitlog
 from headrace.connectors.kafka.datasource import KafkaSink, sink_settings
+from headrace.connectors.kafka.messages import Resume, TaskIdentity
 from headrace.connectors.kafka.ownership import OwnerStore
+from headrace.connectors.kafka.writer import open_writer
 from tests.kafka import brokers
 
 SECONDS = 90
@@ -107,6 +109,7 @@ def test_a_query_that_is_started_again_goes_on(copy: Copy) -> None:
         copy.feed(10)
         copy.run()
     copy.check_exactly_once()
+    assert OwnerStore(copy.checkpoint).newest() == 1, "one recovery does for a session's runs"
 
 
 def test_a_query_that_is_stopped_within_a_batch(copy: Copy) -> None:
@@ -118,6 +121,27 @@ def test_a_query_that_is_stopped_within_a_batch(copy: Copy) -> None:
     wait_for_open_transactions(copy)
     query.stop()
     copy.gate.unlink()
+
+    copy.run()
+
+    copy.check_exactly_once()
+
+
+def test_a_transaction_that_a_stopped_query_lost_sight_of_is_aborted(copy: Copy) -> None:
+    copy.feed(10)
+    copy.run()
+    copy.gate.touch()
+    copy.feed(10)
+    query = copy.start()
+    wait_for_open_transactions(copy)
+    query.stop()
+    copy.gate.unlink()
+    # what a task leaves that had prepared, and whose message Spark dropped
+    settings = sink_settings(copy.options)
+    epoch = OwnerStore(copy.checkpoint).newest()
+    writer = open_writer(settings, TaskIdentity(1, 0), Resume(epoch=epoch))
+    writer.write([{"value": b"never to be seen"}])
+    assert writer.prepare() is not None
 
     copy.run()
 

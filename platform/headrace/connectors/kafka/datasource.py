@@ -162,14 +162,27 @@ def checkpoint_directory(options: Mapping[str, str]) -> Path:
     return Path(parsed.path)
 
 
-#: What recovery answered for the current run, per process and checkpoint.
-_recovered: dict[tuple[int, Path], Resume] = {}
+@dataclass(frozen=True)
+class _Run:
+    """Of a query: what recovery answered, and the newest completed batch when it last began one."""
+
+    resume: Resume
+    completed: int | None
+
+
+_runs: dict[tuple[int, Path], _Run] = {}
 
 
 def _resume(settings: SinkSettings, directory: Path) -> Resume:
+    """What holds for the batch that now begins. A batch that begins a second time was stopped or
+    failed the first time, and Spark may have dropped the messages of tasks that had prepared:
+    nobody but recovery knows their transactions."""
     place = os.getpid(), directory
     completed = commitlog.newest(directory)
-    committer = Committer([settings], directory, _recovered.get(place))
-    if not committer.is_current(completed):
-        _recovered[place] = committer.recover(completed).resume
+    run = _runs.get(place)
+    committer = Committer([settings], directory, run.resume if run else None)
+    begun_before = run is not None and run.completed == completed
+    if begun_before or not committer.is_current(completed):
+        committer.recover(completed)
+    _runs[place] = _Run(committer.resume, completed)
     return committer.resume
