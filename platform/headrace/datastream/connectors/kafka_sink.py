@@ -109,7 +109,7 @@ class KafkaSinkBuilder:
         self._sink = KafkaSink(bootstrap_servers="", serializer=None)
         self._properties: dict[str, str] = {}
 
-    def setbootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder:
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSinkBuilder:
         self._servers = bootstrap_servers
         return self
 

@@ -1,4 +1,4 @@
-"""The Kafka source of a program: what to read, where to start and end, what to do with bad bytes."""
+"""The Kafka source of a program: what to read, where to start and end, what of bad bytes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class KafkaSourceBuilder:
         self._on_error: DeadLetters | None = None
         self._properties: dict[str, str] = {}
 
-    def setbootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
+    def set_bootstrap_servers(self, bootstrap_servers: str) -> KafkaSourceBuilder:
         self._servers = bootstrap_servers
         return self
 
