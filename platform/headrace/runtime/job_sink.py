@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 
+from headrace.connectors.kafka import steps
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Resume, TaskIdentity
 from headrace.connectors.kafka.settings import SinkSettings
@@ -110,6 +111,7 @@ class JobWriter(DataSourceStreamArrowWriter):
         committer = Committer(plan.kafka.values(), plan.checkpoint_dir, plan.resume)
         committer.commit(batchId, prepared)
         _leave_report(plan, batchId, received, int(time.time() * 1000))
+        steps.reached(steps.Step.REPORTED)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         prepared = [e for m in messages if isinstance(m, TaskMessage) for e in m.prepared]

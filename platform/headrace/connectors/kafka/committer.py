@@ -125,6 +125,7 @@ class Committer:
         self._commit_all(manifest)
         steps.reached(steps.Step.COMMITTED)
         self._job.manifests.mark_done(manifest)
+        steps.reached(steps.Step.DONE)
         self._job.manifests.prune()
         # Step 4.
         self._sweep()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from headrace.connectors.kafka import answers, errors, ids
+from headrace.connectors.kafka import answers, errors, ids, steps
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import Coordinator
 from headrace.connectors.kafka.messages import PreparedTransaction
@@ -43,11 +43,14 @@ def end_all(
     """DONE or GONE per transactional id. Raises `CommitRefused`, or `CommitIncomplete` at the
     deadline."""
     waiting = {each.transactional_id: each for each in prepared}
-    return _ask_until_answered(
+    steps.reached(steps.Step.ENDING)
+    answered = _ask_until_answered(
         lambda ids: coordinator.end([waiting[each] for each in ids], commit=commit),
         list(waiting),
         deadline,
     )
+    steps.reached(steps.Step.ENDED)
+    return answered
 
 
 def fence_all(

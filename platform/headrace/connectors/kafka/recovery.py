@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from headrace.connectors.kafka import ending, errors, ids, markers, outcome
+from headrace.connectors.kafka import ending, errors, ids, markers, outcome, steps
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.ending import Deadline
@@ -54,13 +54,16 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     """Take the job over and finish its last batch; contract: `Committer.recover`."""
     topics = {name: _check_cluster(sink) for name, sink in job.sinks.items()}
     epoch = job.owners.claim(above=_newest_epoch_at_brokers(job, deadline))
+    steps.reached(steps.Step.CLAIMED)
     manifests = job.manifests.newest_batch()
     pending = [each for each in manifests if not _is_settled(job, each, completed)]
 
     # Step 1.
     answered = _recommit(job, pending, deadline)
+    steps.reached(steps.Step.RECOMMITTED)
     # Step 2.
     aborted = _fence_earlier(job, epoch, deadline)
+    steps.reached(steps.Step.FENCED)
     # Step 3.
     by_answer = {each for each, answer in answered.items() if answer is Answer.DONE}
     by_marker = _ask_markers(job, pending, answered, topics)
@@ -68,6 +71,7 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     settled = {p for each in manifests if each not in pending for p in each.prepared}
     resume = outcome.resume_after(manifests, settled | by_answer | by_marker, epoch, topics)
     found = Recovery(len(by_answer), aborted, len(resume.missing), resume)
+    steps.reached(steps.Step.RECOVERED)
     log.info("recovered as epoch %d: %s", epoch, found.counts())
     return found
 
