@@ -33,6 +33,9 @@ class DrivenJob:
     kafka: str = "127.0.0.1:1"
     configuration: dict[str, str] = field(default_factory=dict)
     parallelism: int = 2
+    #: Spark's; local unless given.
+    master: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
     attempts: int = 0
     process: subprocess.Popen[bytes] | None = None
     job_id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -52,7 +55,7 @@ class DrivenJob:
             entry=str(self.entry),
             arguments=self.arguments,
             parallelism=self.parallelism,
-            master=f"local[{self.parallelism}]",
+            master=self.master or f"local[{self.parallelism}]",
             checkpoint_dir=str(self.folder / "checkpoint"),
             jars=[str(jar) for jar in self.jars],
             kafka_bootstrap_servers=self.kafka,
@@ -63,6 +66,7 @@ class DrivenJob:
                 [sys.executable, "-m", "headrace.runtime.driver", str(self.run_dir)],
                 stdout=log,
                 stderr=log,
+                env={**os.environ, **self.environment},
                 start_new_session=True,
             )
 

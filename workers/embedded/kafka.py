@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -68,9 +69,15 @@ def bootstrap_servers(port: int) -> str:
     return f"127.0.0.1:{port}"
 
 
-def start(home: Path, port: int, jar_folder: Path | None = None) -> Child:
+def start(
+    home: Path,
+    port: int,
+    jar_folder: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Child:
     """The broker of this home, found running or started; returns when it answers.
 
+    `settings` are of the broker, beyond SETTINGS or instead of them.
     Raises KafkaFailed, and JarsMissing when its jars cannot be had."""
     child = process.find(NAME, home)
     if child is not None and process.wait_until(lambda: answers(port), child, 10):
@@ -80,7 +87,7 @@ def start(home: Path, port: int, jar_folder: Path | None = None) -> Child:
     if ports.taken(port):
         raise KafkaFailed(f"Port {port} is taken by another program; Kafka was not started.")
     class_path = ":".join(map(str, jars.resolve("kafka", jar_folder or home / "jars")))
-    properties = _write_properties(home / NAME, port)
+    properties = _write_properties(home / NAME, port, settings or {})
     _format(class_path, properties)
     child = process.start(
         NAME, [_java(), *JVM_OPTIONS, "-cp", class_path, "kafka.Kafka", str(properties)], home
@@ -130,12 +137,13 @@ def _admin(servers: str) -> AdminClient:
     return AdminClient({"bootstrap.servers": servers, "log_level": 0})
 
 
-def _write_properties(folder: Path, port: int) -> Path:
+def _write_properties(folder: Path, port: int, extra: Mapping[str, str]) -> Path:
     """The properties file, and from the first start on the cluster's id, in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     controller = f"127.0.0.1:{ports.free()}"
     settings = {
         **SETTINGS,
+        **extra,
         "listeners": f"BROKER://127.0.0.1:{port},CONTROLLER://{controller}",
         "advertised.listeners": f"BROKER://127.0.0.1:{port}",
         "controller.quorum.voters": f"1@{controller}",
