@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from headrace.connectors.kafka.coordinator import coordinator_for
-from headrace.connectors.kafka.manifest import ManifestStore
+from headrace.connectors.kafka.messages import PreparedTransaction
+from headrace.connectors.twophase.manifest import ManifestStore
 from tests.kafka import brokers, engine
 from tests.kafka.engine import Crash, Plan
 
@@ -131,16 +132,21 @@ def test_other_records_in_a_half_committed_batch_stop_the_job(
     check_exactly_once(plan)
 
 
+def newest(plan: Plan) -> list[PreparedTransaction]:
+    prepared = ManifestStore(plan.home).newest_batch()[-1].prepared
+    return [PreparedTransaction.opened(each) for each in prepared]
+
+
 def commit_one_as_if_the_driver_had(plan: Plan) -> None:
     """The first transaction of the newest manifest, which the killed driver got to."""
-    first = ManifestStore(plan.home).newest_batch()[-1].prepared[0]
+    first = newest(plan)[0]
     sink = next(sink for sink in plan.sinks() if sink.name == first.sink)
     assert coordinator_for(sink).end([first], commit=True) == {first.transactional_id: 0}
 
 
 def fence(plan: Plan) -> None:
     """What a timeout does, at once: every transaction of the newest manifest is gone."""
-    for each in ManifestStore(plan.home).newest_batch()[-1].prepared:
+    for each in newest(plan):
         sink = next(sink for sink in plan.sinks() if sink.name == each.sink)
         while coordinator_for(sink).fence([each.transactional_id], 1500)[each.transactional_id]:
             pass

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from headrace.connectors.kafka import commitlog
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
+from headrace.connectors.twophase import commitlog
 from tests.kafka import brokers
 from tests.kafka.engine import ROOT
 

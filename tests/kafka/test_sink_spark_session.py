@@ -15,11 +15,11 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headrace.connectors.kafka import commitlog
 from headrace.connectors.kafka.datasource import KafkaSink, sink_settings
 from headrace.connectors.kafka.messages import Resume, TaskIdentity
-from headrace.connectors.kafka.ownership import OwnerStore
 from headrace.connectors.kafka.writer import open_writer
+from headrace.connectors.twophase import commitlog
+from headrace.connectors.twophase.ownership import OwnerStore
 from tests.kafka import brokers
 
 SECONDS = 90

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from headrace.connectors.kafka import coordinator, errors, recovery
+from headrace.connectors.kafka import coordinator, errors, participant
 from headrace.connectors.kafka.committer import Committer
-from headrace.connectors.kafka.manifest import ManifestStore
 from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from headrace.connectors.kafka.writer import Prepared, open_writer
+from headrace.connectors.twophase.manifest import ManifestStore
+from headrace.connectors.twophase.ownership import OwnerStore
 from tests.kafka import brokers
 from workers.embedded import ports
 from workers.embedded.kafka import ensure_topics
@@ -58,7 +59,7 @@ def test_a_timeout_above_the_brokers_maximum(settings: SinkSettings, tmp_path: P
     longer = replace(settings, transaction_timeout_ms=3_600_000)
     with pytest.raises(errors.InvalidSettings, match=r"3600000 ms is above .* 900000 ms"):
         Committer([longer], tmp_path).recover()
-    assert list(tmp_path.iterdir()) == []
+    assert OwnerStore(tmp_path).newest() == 0
 
 
 def test_a_marker_topic_that_forgets(settings: SinkSettings, kafka: str, tmp_path: Path) -> None:
@@ -71,7 +72,7 @@ def test_a_cluster_that_does_not_answer(
     settings: SinkSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coordinator, "BOOTSTRAP_MS", 200)
-    monkeypatch.setattr(recovery, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(participant, "PATIENCE_SECONDS", 1.0)
     nowhere = replace(settings, bootstrap_servers=f"127.0.0.1:{ports.free()}")
     with pytest.raises(errors.ClusterUnreachable):
         Committer([nowhere], tmp_path).recover()

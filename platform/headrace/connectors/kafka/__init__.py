@@ -1,12 +1,10 @@
 """Kafka: a sink whose micro-batches are distributed transactions.
 
-One micro-batch is one transaction across all partitions and all sinks of a job:
+It takes part in the two-phase commit of `headrace.connectors.twophase`:
 
     task     begin, write, prepare   `writer.TransactionalWriter`
-    driver   manifest, commit        `committer.Committer`
-    driver   recover                 `committer.Committer.recover`, steps in `recovery`
+    driver   commit, abort, recover  `participant.KafkaParticipant`, through `committer.Committer`
 
 Tasks and driver exchange the small values of `messages`. `settings.SinkSettings` says what a
-sink is. Everything is constructible from these values and the checkpoint directory, because
-Spark runs commits in a Python worker that lives from batch to batch but keeps no objects.
+sink is.
 """

@@ -33,7 +33,7 @@ from urllib.parse import urlparse
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 
-from headrace.connectors.kafka import commitlog, errors, rows
+from headrace.connectors.kafka import errors, rows
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Resume, TaskIdentity
 from headrace.connectors.kafka.settings import (
@@ -42,6 +42,7 @@ from headrace.connectors.kafka.settings import (
     SinkSettings,
 )
 from headrace.connectors.kafka.writer import Prepared, open_writer
+from headrace.connectors.twophase import commitlog
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -5,32 +5,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
-from headrace.connectors.kafka import answers, errors, ids, steps
+from headrace.connectors.kafka import answers, errors, ids
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import Coordinator
 from headrace.connectors.kafka.messages import PreparedTransaction
+from headrace.connectors.twophase.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
 #: While a broker is away, questions are repeated this often at first, and at most.
 FIRST_PAUSE_SECONDS = 0.02
 LONGEST_PAUSE_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """A point in time that is passed down instead of a timeout per call."""
-
-    at: float
-
-    @classmethod
-    def after(cls, seconds: float) -> Deadline:
-        return cls(time.monotonic() + seconds)
-
-    def passed(self) -> bool:
-        return time.monotonic() >= self.at
 
 
 def end_all(
@@ -43,14 +29,11 @@ def end_all(
     """DONE or GONE per transactional id. Raises `CommitRefused`, or `CommitIncomplete` at the
     deadline."""
     waiting = {each.transactional_id: each for each in prepared}
-    steps.reached(steps.Step.ENDING)
-    answered = _ask_until_answered(
+    return _ask_until_answered(
         lambda ids: coordinator.end([waiting[each] for each in ids], commit=commit),
         list(waiting),
         deadline,
     )
-    steps.reached(steps.Step.ENDED)
-    return answered
 
 
 def fence_all(

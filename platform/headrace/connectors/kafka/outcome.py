@@ -1,13 +1,12 @@
-"""The decisions of recovery, without I/O."""
+"""What recovery makes of Kafka's answers, without I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from headrace.connectors.kafka import errors, ids
-from headrace.connectors.kafka.manifest import Manifest
 from headrace.connectors.kafka.markers import Marker
-from headrace.connectors.kafka.messages import Key, PreparedTransaction, Resume
+from headrace.connectors.kafka.messages import PreparedTransaction
 
 
 def settle(
@@ -45,28 +44,3 @@ def leftovers(
         if is_open or parsed.epoch >= fenced_before:
             found.append(each)
     return found
-
-
-def resume_after(
-    manifests: list[Manifest],
-    committed: set[PreparedTransaction],
-    epoch: int,
-    marker_topics: dict[str, str],
-) -> Resume:
-    """What tasks need to know about the batch of `manifests`, which are in order."""
-    if not manifests:
-        return Resume(epoch=epoch, marker_topics=marker_topics)
-    done: dict[Key, int] = {}
-    missing: dict[Key, int] = {}
-    for manifest in manifests:
-        for each in manifest.prepared:
-            (done if each in committed else missing)[each.key] = each.count
-    return Resume(
-        epoch=epoch,
-        batch_id=manifests[-1].batch_id,
-        number=manifests[-1].number + 1,
-        committed=done,
-        missing={key: count for key, count in missing.items() if key not in done},
-        sinks=frozenset(name for manifest in manifests for name in manifest.sinks),
-        marker_topics=marker_topics,
-    )

@@ -120,6 +120,7 @@ class TransactionalWriter:
             producer_epoch=producer.producer_epoch,
             count=self._count,
             attempt=self._task.attempt,
+            retry=self._task.retry,
         )
         marker: Record = {
             "topic": self._settings.marker_topic,

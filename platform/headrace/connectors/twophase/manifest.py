@@ -5,7 +5,7 @@
 
 A manifest is the decision to commit. It is created exclusively: whoever creates it is the one
 that commits the batch. A batch that is run again to write what was missing gets another manifest
-with the next number. The `.done` file says that Kafka confirmed every transaction of it; it saves
+with the next number. The `.done` file says that every transaction of it was confirmed; it saves
 questions and decides nothing, so it is not synced.
 """
 
@@ -17,11 +17,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from headrace.connectors.kafka import files
-from headrace.connectors.kafka.messages import PreparedTransaction
+from headrace.connectors.twophase import files
+from headrace.connectors.twophase.messages import Prepared
 
 DIRECTORY = Path("headrace") / "manifests"
-FORMAT = 1
+FORMAT = 2
+#: Manifests of format 1 knew Kafka only: these were fields of a transaction of their own.
+_FORMAT_1_HANDLE = ("transactional_id", "producer_id", "producer_epoch")
 #: Batches whose manifests are kept: one is needed, the others are for people who look into it.
 KEPT_BATCHES = 10
 
@@ -32,10 +34,11 @@ class Manifest:
     number: int
     #: Of the driver that wrote it.
     epoch: int
-    prepared: list[PreparedTransaction]
+    prepared: list[Prepared]
     #: Every sink of the job then, whatever its guarantee.
     sinks: list[str] = field(default_factory=list)
-    marker_topics: dict[str, str] = field(default_factory=dict)
+    #: Per transactional sink, the place that keeps the outcomes of its transactions.
+    ledgers: dict[str, str] = field(default_factory=dict)
     created_at: int = field(default_factory=lambda: int(time.time() * 1000))
     #: The job runtime's own notes on the batch.
     extra: dict[str, Any] = field(default_factory=dict)
@@ -50,10 +53,19 @@ class Manifest:
     @classmethod
     def from_json(cls, data: bytes) -> Manifest:
         values = json.loads(data)
-        if values.pop("format", None) != FORMAT:
+        format_ = values.pop("format", None)
+        if format_ == 1:
+            _upgrade(values)
+        elif format_ != FORMAT:
             raise ValueError(f"not a manifest of format {FORMAT}")
-        values["prepared"] = [PreparedTransaction(**each) for each in values["prepared"]]
+        values["prepared"] = [Prepared(**each) for each in values["prepared"]]
         return cls(**values)
+
+
+def _upgrade(values: dict[str, Any]) -> None:
+    values["ledgers"] = values.pop("marker_topics", {})
+    for each in values["prepared"]:
+        each["handle"] = {name: each.pop(name) for name in _FORMAT_1_HANDLE}
 
 
 class ManifestStore:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 
-from headrace.connectors.kafka import commitlog, errors, manifest
-from headrace.connectors.kafka.manifest import Manifest, ManifestStore
-from headrace.connectors.kafka.messages import PreparedTransaction
-from headrace.connectors.kafka.ownership import KEPT_OWNERS, OwnerStore
+from headrace.connectors.twophase import commitlog, errors, manifest
+from headrace.connectors.twophase.manifest import Manifest, ManifestStore
+from headrace.connectors.twophase.messages import Prepared
+from headrace.connectors.twophase.ownership import KEPT_OWNERS, OwnerStore
 
-PREPARED = PreparedTransaction("out", 2, "job-out-1.0123abcd-0", 4000, 3, count=10, attempt=5)
+HANDLE = {"transactional_id": "job-out-1.0123abcd-0", "producer_id": 4000, "producer_epoch": 3}
+PREPARED = Prepared("out", 2, 10, HANDLE, attempt=5)
 
 
 @pytest.fixture
@@ -80,6 +82,25 @@ def test_a_damaged_manifest_stops_the_job(store: ManifestStore) -> None:
     path.write_text(path.read_text()[:40])
     with pytest.raises(ValueError, match="is damaged"):
         store.newest_batch()
+
+
+def test_a_manifest_of_the_first_format_is_read(store: ManifestStore) -> None:
+    store.create(of(3))
+    path = next(store.directory.iterdir())
+    values = json.loads(path.read_text())
+    [prepared] = values["prepared"]
+    del prepared["retry"]
+    prepared.update(prepared.pop("handle"))
+    values.update(format=1, marker_topics=values.pop("ledgers"))
+    path.write_text(json.dumps(values))
+    assert store.read(3, 0) == of(3)
+
+
+def test_a_checkpoint_keeps_its_name(tmp_path: Path) -> None:
+    name = OwnerStore(tmp_path).job()
+    assert len(name) == 8
+    assert OwnerStore(tmp_path).job() == name
+    assert OwnerStore(tmp_path / "other").job() != name
 
 
 def test_owners_take_over_one_after_the_other(tmp_path: Path) -> None:

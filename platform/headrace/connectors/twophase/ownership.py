@@ -1,25 +1,29 @@
 """Which driver a job belongs to: a growing epoch, one file each.
 
     <checkpoint_dir>/headrace/owners/00000007.json
+    <checkpoint_dir>/headrace/job.json               the name of the checkpoint, made once
 
 A driver that starts claims the next epoch by creating its file exclusively, and belongs to it for
 as long as no later file exists. A driver that was paused and wakes up finds a later epoch and
 stops. What makes that safe is not this check (it may be paused right after it) but what follows:
-the newer driver fences every producer of earlier epochs, and a manifest can be created only once.
+the newer driver ends every transaction of earlier epochs, and a manifest can be created only once.
 The check makes the older one stop early, before it gets in the newer one's way.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import secrets
 import socket
 import time
 from pathlib import Path
 
-from headrace.connectors.kafka import errors, files
+from headrace.connectors.twophase import errors, files
 
 DIRECTORY = Path("headrace") / "owners"
+JOB = Path("headrace") / "job.json"
 KEPT_OWNERS = 20
 
 
@@ -28,6 +32,16 @@ class OwnerStore:
 
     def __init__(self, checkpoint_dir: Path) -> None:
         self.directory = checkpoint_dir / DIRECTORY
+        self._job = checkpoint_dir / JOB
+
+    def job(self) -> str:
+        """Eight hex digits that name this checkpoint, the same from start to start."""
+        while True:
+            with contextlib.suppress(FileNotFoundError):
+                return str(json.loads(self._job.read_bytes())["job"])
+            with contextlib.suppress(FileExistsError):
+                name = json.dumps({"job": secrets.token_hex(4)}).encode()
+                files.create_exclusively(self._job, name)
 
     def claim(self, above: int = 0) -> int:
         """Become the owner; the new epoch, greater than every epoch here and than `above`."""
@@ -45,7 +59,7 @@ class OwnerStore:
         return max((int(path.stem) for path in self.directory.glob("[0-9]*.json")), default=0)
 
     def mark_recovered(self, epoch: int) -> None:
-        """`epoch` has fenced the producers of every earlier one."""
+        """`epoch` has shut out every earlier one."""
         self._path(epoch).with_suffix(".recovered").touch()
 
     def newest_recovered(self) -> int:

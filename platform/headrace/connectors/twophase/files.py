@@ -23,10 +23,11 @@ def create_exclusively(path: Path, data: bytes) -> None:
         os.link(temporary, path)
     finally:
         Path(temporary).unlink(missing_ok=True)
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
+    """The names in it are durable when this returns."""
     fd = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(fd)

@@ -1,0 +1,249 @@
+"""The driver's side of the protocol: recover once, then commit or abort batch after batch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from headrace.connectors.twophase import errors, recovery, steps
+from headrace.connectors.twophase.deadline import Deadline
+from headrace.connectors.twophase.manifest import Manifest, ManifestStore
+from headrace.connectors.twophase.messages import Prepared, Recovery, Resume
+from headrace.connectors.twophase.ownership import OwnerStore
+from headrace.connectors.twophase.participant import Message, Outcome, Participant
+
+log = logging.getLogger(__name__)
+
+ABORT_SECONDS = 10.0
+#: Leftovers of failed tasks are looked for at most this often, unless a task was a retry.
+SWEEP_SECONDS = 5.0
+
+#: When this process last looked for leftovers, by checkpoint directory.
+_swept: dict[tuple[int, Path], float] = {}
+
+T = TypeVar("T")
+
+
+class Committer:
+    """Commits the batches of one job, all its sinks together.
+
+    A driver calls `recover` once before the query starts and hands `Recovery.resume` to its
+    tasks. `commit` and `abort` may be called in another process: construct a Committer there
+    from the same sinks, directory and `resume`. Connections are kept per process.
+
+    `checkpoint_dir` must be on a file system that all drivers of the job share and that can
+    create files exclusively. Sinks without transactions may be among `sinks`; they need no
+    commit. Raises `InvalidSettings` when two sinks share a name.
+    """
+
+    def __init__(
+        self,
+        sinks: Iterable[Participant],
+        checkpoint_dir: str | Path,
+        resume: Resume | None = None,
+    ) -> None:
+        self._every = list(sinks)
+        names = [sink.name for sink in self._every]
+        if len(set(names)) < len(names):
+            raise errors.InvalidSettings(f"sinks of one job need names of their own, got {names}")
+        self._directory = Path(checkpoint_dir)
+        self._job = recovery.Job(
+            {sink.name: sink for sink in self._every if sink.transactional},
+            ManifestStore(self._directory),
+            OwnerStore(self._directory),
+        )
+        self.resume = resume or Resume()
+
+    def recover(self, completed: int | None = None) -> Recovery:
+        """Take the job over and finish its last batch: the steps of `recovery`.
+
+        `completed` is the newest batch in the engine's own commit log, if there is one: the
+        engine never runs it again, so what became of its transactions is not asked.
+        Raises `InvalidSettings`, `Unreachable`, `CommitIncomplete`, `CommitRefused`,
+        `OutcomeUnknown`, and what else a sink's own check raises.
+        """
+        for sink in self._every:
+            if not sink.transactional:
+                sink.check("")
+        found = Recovery()
+        if self._job.sinks:
+            found = recovery.recover(self._job, completed, self._deadline())
+        self.resume = found.resume
+        return found
+
+    def is_current(self, completed: int | None = None) -> bool:
+        """Does `resume` still hold for the next batch? False before the first recovery, when
+        another driver recovered since, and when a batch was decided and its end is not known."""
+        if not self._job.sinks:
+            return True
+        if self.resume.epoch == 0 or self._job.owners.newest() != self.resume.epoch:
+            return False
+        newest = self._job.manifests.newest_name()
+        if newest is None or (completed is not None and newest[0] <= completed):
+            return True
+        return newest[0] == self.resume.batch_id and newest[1] < self.resume.number
+
+    def commit(
+        self,
+        batch_id: int,
+        prepared: Iterable[Message | None],
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        """Make the batch visible: all of its transactions, or what is left of them after the
+        next recovery. Calling it again with the same transactions finishes what is left.
+
+        1. Stop if another driver owns the job.
+        2. Create the manifest: from here on the batch is to be committed.
+        3. End all transactions, in parallel.
+        4. Abort what failed or straggling tasks left open: at once when a task of this batch was
+           a retry, else now and then.
+
+        Raises `SecondDriver`, `CommitIncomplete`, `CommitRefused`, `OutcomeUnknown`,
+        `ChangedRecords`, `CheckpointReplaced`.
+        """
+        if not self._job.sinks:
+            return
+        if not self.resume.epoch:
+            raise RuntimeError("recover, or be given what recover answered, before a commit")
+        transactions = [each for each in prepared if isinstance(each, Prepared)]
+        # Step 1.
+        self._check_owner(batch_id, transactions)
+        if self.resume.batch_id == batch_id:
+            self._check_same_partitions(batch_id, transactions)
+            if not self.resume.missing and not transactions:
+                return
+        # Step 2.
+        steps.reached(steps.Step.DECIDING)
+        manifest = self._decide(batch_id, transactions, extra or {})
+        steps.reached(steps.Step.DECIDED)
+        # Step 3.
+        self._commit_all(manifest)
+        steps.reached(steps.Step.COMMITTED)
+        self._job.manifests.mark_done(manifest)
+        steps.reached(steps.Step.DONE)
+        self._job.manifests.prune()
+        # Step 4.
+        self._sweep(at_once=any(each.retry for each in transactions))
+
+    def abort(self, batch_id: int, prepared: Iterable[Message | None]) -> None:
+        """Make sure a failed batch stays invisible. What cannot be reached now is aborted at the
+        next recovery. A batch that has its manifest is past aborting and left alone."""
+        if self._job.manifests.read(batch_id, self._number(batch_id)) is None:
+            self._abort([each for each in prepared if isinstance(each, Prepared)])
+
+    def _check_owner(self, batch_id: int, transactions: list[Prepared]) -> None:
+        try:
+            self._job.owners.check(self.resume.epoch)
+            newest = self._job.manifests.newest_name()
+            if newest is not None and newest[0] > batch_id:
+                raise errors.CheckpointReplaced(f"batch {batch_id}, manifest {newest[0]}")
+        except errors.SinkError:
+            self.abort(batch_id, transactions)
+            raise
+
+    def _check_same_partitions(self, batch_id: int, transactions: list[Prepared]) -> None:
+        """The batch is run again: exactly what was missing of it must have been written now.
+        Sinks that the job did not have the first time take all of it."""
+        written = {each.key for each in transactions if each.sink in self.resume.sinks}
+        if written != self.resume.missing.keys():
+            self._abort(transactions)
+            differ = sorted(written ^ self.resume.missing.keys())
+            raise errors.ChangedRecords(f"batch {batch_id}, sink and partition: {differ[:5]}")
+
+    def _number(self, batch_id: int) -> int:
+        return self.resume.number if self.resume.batch_id == batch_id else 0
+
+    def _decide(
+        self, batch_id: int, transactions: list[Prepared], extra: dict[str, Any]
+    ) -> Manifest:
+        manifest = Manifest(
+            batch_id=batch_id,
+            number=self._number(batch_id),
+            epoch=self.resume.epoch,
+            prepared=transactions,
+            sinks=[sink.name for sink in self._every],
+            ledgers=self.resume.ledgers,
+            extra=extra,
+        )
+        try:
+            self._job.manifests.create(manifest)
+        except FileExistsError:
+            known = self._job.manifests.read(batch_id, manifest.number)
+            decided = set(known.prepared) if known else set()
+            if decided != set(transactions):
+                self._abort([each for each in transactions if each not in decided])
+                raise errors.SecondDriver(
+                    f"batch {batch_id} has a manifest of other transactions"
+                ) from None
+        return manifest
+
+    def _commit_all(self, manifest: Manifest) -> None:
+        if self._job.manifests.is_done(manifest):
+            return
+        deadline = self._deadline()
+        answers = self._of_each_sink(
+            manifest.prepared,
+            lambda sink, mine: sink.commit(mine, deadline, recovering=False),
+        )
+        answered = {each: outcome for answer in answers for each, outcome in answer.items()}
+        gone = [each for each, outcome in answered.items() if outcome is not Outcome.COMMITTED]
+        if gone:
+            raise errors.CommitIncomplete(
+                f"batch {manifest.batch_id}: {len(gone)} of {len(answered)} transactions are no "
+                f"longer open, first {gone[0].handle} of sink {gone[0].sink}; a commit later than "
+                "the transaction timeout does that, and so does another user of the same "
+                "transactional ids"
+            )
+
+    def _abort(self, transactions: list[Prepared]) -> None:
+        deadline = Deadline.after(ABORT_SECONDS)
+        try:
+            self._of_each_sink(transactions, lambda sink, mine: sink.abort(mine, deadline))
+        except errors.SinkError as error:
+            log.warning("%d transactions are left to recovery: %s", len(transactions), error)
+
+    def _of_each_sink(
+        self,
+        transactions: list[Prepared],
+        do: Callable[[Participant, Sequence[Prepared]], T],
+    ) -> list[T]:
+        """What `do` answers for the transactions of each sink, the sinks beside each other. All
+        of them are done before the first error is raised."""
+        parts = {
+            name: [each for each in transactions if each.sink == name]
+            for name in sorted({each.sink for each in transactions})
+        }
+
+        def end(name: str, mine: Sequence[Prepared]) -> T:
+            steps.reached(steps.Step.ENDING)
+            answer = do(self._job.sinks[name], mine)
+            steps.reached(steps.Step.ENDED)
+            return answer
+
+        if len(parts) <= 1:
+            return [end(name, mine) for name, mine in parts.items()]
+        with ThreadPoolExecutor(len(parts), "end") as pool:
+            running = [pool.submit(partial(end, name, mine)) for name, mine in parts.items()]
+        return [each.result() for each in running]
+
+    def _sweep(self, *, at_once: bool) -> None:
+        place = os.getpid(), self._directory
+        last = _swept.get(place, float("-inf"))
+        if not at_once and time.monotonic() - last < SWEEP_SECONDS:
+            return
+        _swept[place] = time.monotonic()
+        deadline = Deadline.after(ABORT_SECONDS)
+        for sink in self._job.sinks.values():
+            try:
+                sink.sweep(self.resume.epoch, deadline)
+            except errors.SinkError as error:
+                log.warning("leftovers of failed tasks stay open until the next sweep: %s", error)
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(max(sink.patience for sink in self._job.sinks.values()))
