@@ -12,6 +12,7 @@ from headrace.common.time import Time, to_millis
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.types import Row
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.connectors.twophase.sink import TwoPhaseCommitSink
 from headrace.datastream.connectors.base import Sink
 from headrace.datastream.functions import (
     AggregateFunction,
@@ -136,8 +137,12 @@ class DataStream:
 
     # --- sinks
 
-    def sink_to(self, sink: Sink) -> DataStreamSink:
+    def sink_to(self, sink: Sink | TwoPhaseCommitSink[Any, Any]) -> DataStreamSink:
         return self._sink("Writer", sink)
+
+    def add_sink(self, sink_func: Sink | TwoPhaseCommitSink[Any, Any]) -> DataStreamSink:
+        """As `sink_to`, for what PyFlink calls sink functions."""
+        return self.sink_to(sink_func)
 
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
         """To the standard output of the driver, one value a line, in PyFlink's form."""

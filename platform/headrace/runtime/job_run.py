@@ -12,9 +12,16 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.common.job_execution_result import JobExecutionResult
-from headrace.connectors.kafka.committer import Committer
-from headrace.connectors.kafka.messages import Recovery
-from headrace.runtime import job_sink, kafka_topics, spark_plan, spark_session, state_identity
+from headrace.connectors.twophase.messages import Recovery
+from headrace.connectors.twophase.ownership import OwnerStore
+from headrace.runtime import (
+    job_sink,
+    kafka_topics,
+    outputs,
+    spark_plan,
+    spark_session,
+    state_identity,
+)
 from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import from_spark
@@ -37,8 +44,9 @@ class JobRun:
         self._interval = interval
         self._state_dir = context.checkpoint_dir / "headrace"
         self._control = ControlFile(self._state_dir / "control.json")
-        self._names = job_sink.sink_names(program)
-        self._kafka = job_sink.kafka_settings(program, self._names)
+        self._names = outputs.sink_names(program)
+        self._job = OwnerStore(context.checkpoint_dir).job()
+        self._outputs = outputs.outputs(program, self._names, self._job)
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
@@ -61,7 +69,7 @@ class JobRun:
                 self._context.configuration,
             )
             self._run(spark, planned)
-            self._recover()  # a stop within a batch leaves transactions open
+            self._recover()  # a stop within a batch, and failed tasks, leave transactions open
         finally:
             spark.stop()
         took = int((time.monotonic() - begun) * 1000)
@@ -90,14 +98,14 @@ class JobRun:
 
     def _recover(self) -> Recovery:
         """Finish or abort what an earlier query of this job left behind."""
-        committer = Committer(self._kafka.values(), self._context.checkpoint_dir)
+        committer = outputs.committer(self._outputs, self._context.checkpoint_dir)
         return committer.recover(self._completed_batch())
 
     def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
         sink_plan = job_sink.SinkPlan(
             planned.packed,
-            self._kafka,
             self._names,
+            self._job,
             recovery.resume,
             self._context.checkpoint_dir,
         )

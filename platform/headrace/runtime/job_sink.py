@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import pickle
 import time
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,19 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 
-from headrace.connectors.kafka import steps
-from headrace.connectors.kafka.committer import Committer
-from headrace.connectors.kafka.messages import Resume, TaskIdentity
-from headrace.connectors.kafka.settings import SinkSettings
-from headrace.connectors.kafka.writer import Prepared, SinkWriter, open_writer
-from headrace.datastream.connectors.kafka import KafkaSink
-from headrace.runtime import frames
+from headrace.connectors.twophase import steps
+from headrace.connectors.twophase.committer import Committer
+from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity
+from headrace.connectors.twophase.participant import Message, SinkWriter
+from headrace.runtime import frames, outputs
 from headrace.runtime.frames import Record
 from headrace.runtime.metrics import BatchMetrics
-from headrace.runtime.operators.operator import OperatorError
-from headrace.runtime.program import PackedProgram, Program
+from headrace.runtime.outputs import Output
+from headrace.runtime.program import PackedProgram
 from headrace.runtime.sinks import CollectSink, PrintSink
 from headrace.wire import rundir
 
 REPORTS = "headrace/reports"
-#: Records handed to a Kafka writer at a time.
-CHUNK = 10_000
 
 
 @dataclass(frozen=True)
@@ -41,12 +36,18 @@ class SinkPlan:
     """What tasks and commits need; pickled beside the run for the driver-side processes."""
 
     program: PackedProgram
-    #: The sink node's number -> its Kafka settings.
-    kafka: dict[int, SinkSettings]
-    #: The sink node's number -> its name in reports.
+    #: The sink node's number -> its name.
     names: dict[int, str]
+    #: The checkpoint's own name.
+    job: str
     resume: Resume
     checkpoint_dir: Path
+
+    def outputs(self) -> dict[int, Output]:
+        return outputs.outputs(self.program.unpack(), self.names, self.job)
+
+    def committer(self) -> Committer:
+        return outputs.committer(self.outputs(), self.checkpoint_dir, self.resume)
 
 
 @dataclass
@@ -69,7 +70,7 @@ class BatchReport:
 class TaskMessage(WriterCommitMessage):
     """What a task tells the commit."""
 
-    prepared: list[Prepared] = field(default_factory=list)
+    prepared: list[Message] = field(default_factory=list)
     records: dict[int, int] = field(default_factory=dict)
     printed: list[str] = field(default_factory=list)
     collected: list[Any] = field(default_factory=list)
@@ -107,28 +108,24 @@ class JobWriter(DataSourceStreamArrowWriter):
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         received = [m for m in messages if isinstance(m, TaskMessage)]
         prepared = [each for message in received for each in message.prepared]
-        plan = self._plan
-        committer = Committer(plan.kafka.values(), plan.checkpoint_dir, plan.resume)
-        committer.commit(batchId, prepared)
-        _leave_report(plan, batchId, received, int(time.time() * 1000))
+        self._plan.committer().commit(batchId, prepared)
+        _leave_report(self._plan, batchId, received, int(time.time() * 1000))
         steps.reached(steps.Step.REPORTED)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         prepared = [e for m in messages if isinstance(m, TaskMessage) for e in m.prepared]
-        plan = self._plan
-        Committer(plan.kafka.values(), plan.checkpoint_dir, plan.resume).abort(batchId, prepared)
+        self._plan.committer().abort(batchId, prepared)
 
 
 class PartitionWriter:
     """All sinks of one task."""
 
     def __init__(self, plan: SinkPlan, task: TaskIdentity) -> None:
-        self._plan = plan
         self._program = plan.program.unpack()
         # opened for each task, not with the first record: recovery may expect records of it
-        self._kafka: dict[int, SinkWriter] = {
-            number: open_writer(settings, task, plan.resume)
-            for number, settings in plan.kafka.items()
+        self._writers: dict[int, SinkWriter] = {
+            number: output.open_writer(task, plan.resume)
+            for number, output in plan.outputs().items()
         }
         self._message = TaskMessage()
 
@@ -143,77 +140,26 @@ class PartitionWriter:
                 self._to_sink(op, frames.loads(frame.as_py()))
 
     def prepare(self) -> TaskMessage:
-        answers = [writer.prepare() for writer in self._kafka.values()]
+        answers = [writer.prepare() for writer in self._writers.values()]
         self._message.prepared = [answer for answer in answers if answer is not None]
         return self._message
 
     def abort(self) -> None:
-        for writer in self._kafka.values():
+        for writer in self._writers.values():
             writer.abort()
 
     def _to_sink(self, op: int, records: list[Record]) -> None:
         counts = self._message.records
         counts[op] = counts.get(op, 0) + len(records)
         sink = self._program.sinks[op]
-        if isinstance(sink, KafkaSink):
-            name = self._program.nodes[op].name
-            self._to_kafka(name, self._kafka[op], sink.serializer.record, records)
+        if op in self._writers:
+            self._writers[op].write([(timestamp, value) for timestamp, _, value in records])
         elif isinstance(sink, PrintSink):
             self._message.printed.extend(sink.line(value) for _, _, value in records)
         elif isinstance(sink, CollectSink):
             self._message.collected.extend(value for _, _, value in records)
         else:
             raise TypeError(f"no way to write to a {type(sink).__name__}")
-
-    def _to_kafka(
-        self,
-        name: str,
-        writer: SinkWriter,
-        record: Callable[[int | None, Any], dict[str, Any]],
-        records: list[Record],
-    ) -> None:
-        for start in range(0, len(records), CHUNK):
-            writer.write(_serialized(name, record, records[start : start + CHUNK]))
-
-
-def _serialized(
-    name: str, record: Callable[[int | None, Any], dict[str, Any]], records: list[Record]
-) -> list[dict[str, Any]]:
-    value = None
-    serialized = []
-    try:
-        for timestamp, _, value in records:
-            serialized.append(record(timestamp, value))
-    except Exception as error:
-        raise OperatorError(name, value, traceback.format_exc()) from error
-    return serialized
-
-
-def kafka_settings(program: Program, names: dict[int, str]) -> dict[int, SinkSettings]:
-    """The Kafka sinks of a program. Raises InvalidSettings."""
-    return {
-        number: SinkSettings(
-            name=names[number],
-            bootstrap_servers=sink.bootstrap_servers,
-            topic=sink.fixed_topic,
-            guarantee=sink.guarantee,
-            transactional_id_prefix=sink.transactional_id_prefix,
-            transaction_timeout_ms=sink.transaction_timeout_ms,
-            options=sink.properties,
-        )
-        for number, sink in program.sinks.items()
-        if isinstance(sink, KafkaSink)
-    }
-
-
-def sink_names(program: Program) -> dict[int, str]:
-    """A name for each sink: its topic or kind, numbered where two would share it."""
-    names: dict[int, str] = {}
-    for number, sink in program.sinks.items():
-        name = (getattr(sink, "fixed_topic", None) or sink.described).replace(":", "-")
-        name = name.replace("*", "any")
-        names[number] = name if name not in names.values() else f"{name}-{number}"
-    return names
 
 
 def waiting_reports(checkpoint_dir: Path) -> Iterator[BatchReport]:
@@ -238,7 +184,7 @@ def _leave_report(
         batch_id,
         time=max((m.time for m in messages if m.time), default=visible_at),
         visible_at=visible_at,
-        transactions=sum(hasattr(p, "transactional_id") for m in messages for p in m.prepared),
+        transactions=sum(isinstance(p, Prepared) for m in messages for p in m.prepared),
     )
     for message in messages:
         for op, count in message.records.items():

@@ -42,7 +42,7 @@ class KafkaParticipant:
     def patience(self) -> float:
         return self._settings.transaction_timeout_ms / 1000 + SPARE_SECONDS
 
-    def check(self, job: str) -> str:
+    def check(self) -> str:
         """The answer is the id of the marker topic."""
         producers.check_options(self._settings)
         return _check_cluster(self._settings) if self.transactional else ""

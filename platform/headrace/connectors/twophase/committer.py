@@ -70,7 +70,7 @@ class Committer:
         """
         for sink in self._every:
             if not sink.transactional:
-                sink.check("")
+                sink.check()
         found = Recovery()
         if self._job.sinks:
             found = recovery.recover(self._job, completed, self._deadline())

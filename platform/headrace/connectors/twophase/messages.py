@@ -82,8 +82,6 @@ class Resume:
     sinks: frozenset[str] = frozenset()
     #: Per transactional sink, which place keeps its outcomes: whether it is still the same one.
     ledgers: dict[str, str] = field(default_factory=dict)
-    #: Identity of the checkpoint: eight hex digits, the same from start to start.
-    job: str = ""
 
     def is_committed(self, task: TaskIdentity, sink: str) -> bool:
         """Must the task read its records and not write them?"""

@@ -11,11 +11,10 @@ def resume_after(
     committed: set[Prepared],
     epoch: int,
     ledgers: dict[str, str],
-    job: str = "",
 ) -> Resume:
     """What tasks need to know about the batch of `manifests`, which are in order."""
     if not manifests:
-        return Resume(epoch=epoch, ledgers=ledgers, job=job)
+        return Resume(epoch=epoch, ledgers=ledgers)
     done: dict[Key, int] = {}
     missing: dict[Key, int] = {}
     for manifest in manifests:
@@ -29,5 +28,4 @@ def resume_after(
         missing={key: count for key, count in missing.items() if key not in done},
         sinks=frozenset(name for manifest in manifests for name in manifest.sinks),
         ledgers=ledgers,
-        job=job,
     )

@@ -58,10 +58,10 @@ class Participant(Protocol):
     def patience(self) -> float:
         """Seconds that a commit may be tried for."""
 
-    def check(self, job: str) -> str:
-        """Refuse now what would fail later (`InvalidSettings`, `Unreachable`). `job` names the
-        checkpoint. The answer names the place that keeps the outcomes of transactions: when it
-        differs from the one in a manifest, that place can no longer be asked."""
+    def check(self) -> str:
+        """Refuse now what would fail later (`InvalidSettings`, `Unreachable`). The
+        answer names the place that keeps the outcomes of transactions: when it differs from the
+        one in a manifest, that place can no longer be asked."""
 
     def newest_epoch(self, deadline: Deadline) -> int:
         """The newest epoch of any transaction that the system knows, 0 if none."""
@@ -83,5 +83,5 @@ class Participant(Protocol):
         """Abort every transaction of `epoch` and before, when none should be; how many."""
 
     def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
-        """Those that were committed, of transactions that `commit` found gone; called after
+        """Those that were committed, of transactions that `commit` found GONE; called after
         `fence`. Raises `OutcomeUnknown` where that is not certain."""

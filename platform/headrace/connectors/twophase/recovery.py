@@ -43,8 +43,7 @@ class Job:
 
 def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     """Take the job over and finish its last batch; contract: `Committer.recover`."""
-    name = job.owners.job()
-    ledgers = {sink.name: sink.check(name) for sink in job.sinks.values()}
+    ledgers = {sink.name: sink.check() for sink in job.sinks.values()}
     newest = max(sink.newest_epoch(deadline) for sink in job.sinks.values())
     epoch = job.owners.claim(above=newest)
     steps.reached(steps.Step.CLAIMED)
@@ -62,7 +61,7 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     later = _ask_again(job, pending, answered, ledgers)
     # Step 4.
     settled = {p for each in manifests if each not in pending for p in each.prepared}
-    resume = outcome.resume_after(manifests, settled | by_answer | later, epoch, ledgers, name)
+    resume = outcome.resume_after(manifests, settled | by_answer | later, epoch, ledgers)
     found = Recovery(len(by_answer), aborted, len(resume.missing), resume)
     steps.reached(steps.Step.RECOVERED)
     log.info("recovered as epoch %d: %s", epoch, found.counts())
