@@ -181,7 +181,7 @@ def test_leftovers_of_a_failed_task_are_aborted_with_the_next_commit(
     ("record", "complaint"),
     [
         ({"value": b"x" * 2_000_000}, "MSG_SIZE_TOO_LARGE"),
-        ({"value": b"x", "partition": 99}, "_UNKNOWN_PARTITION"),
+        ({"value": b"x", "partition": 99}, "partition 99 of topic .*, which has 0 to 2"),
         ({"value": b"x", "topic": ""}, "names no topic"),
     ],
 )

@@ -32,6 +32,7 @@ _FINAL = (
     kafka.InvalidSettings,
     kafka.CommitRefused,
     kafka.CheckpointReplaced,
+    kafka.InvalidRecord,
 )
 _OPERATOR_ERROR = re.compile(
     r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator ['\"].*)", re.DOTALL

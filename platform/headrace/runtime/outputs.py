@@ -101,6 +101,7 @@ def kafka_settings(sink: KafkaSink, name: str) -> SinkSettings:
         guarantee=sink.guarantee,
         transactional_id_prefix=sink.transactional_id_prefix,
         transaction_timeout_ms=sink.transaction_timeout_ms,
+        partitioner=sink.partitioner,
         options=sink.properties,
     )
 

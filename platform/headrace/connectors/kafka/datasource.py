@@ -14,6 +14,8 @@ Columns are those of Spark's own Kafka sink: `value` (string or binary), and if 
     deliveryGuarantee         exactly-once (default), at-least-once or none
     transactionalIdPrefix     required for exactly-once, unique to the query in its cluster
     transactionTimeoutMs      longer than any batch takes; 15 minutes
+    partitioner               of rows without a `partition`: default (by key, as Java's producers),
+                              fixed, round-robin, or module:function (see `partitioners`)
     checkpointLocation        required: manifests are kept beside the query's own checkpoint
     sinkName                  part of transactional ids and markers; "sink"
 
@@ -33,7 +35,7 @@ from urllib.parse import urlparse
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 
-from headrace.connectors.kafka import errors, rows
+from headrace.connectors.kafka import errors, partitioners, rows
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Resume, TaskIdentity
 from headrace.connectors.kafka.settings import (
@@ -139,6 +141,7 @@ def sink_settings(options: Mapping[str, str]) -> SinkSettings:
         guarantee=_guarantee(guarantee),
         transactional_id_prefix=options.get("transactionalIdPrefix", ""),
         transaction_timeout_ms=int(timeout),
+        partitioner=partitioners.named(options.get("partitioner", partitioners.DEFAULT.name)),
         options=passed,
     )
 

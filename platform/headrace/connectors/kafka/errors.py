@@ -21,6 +21,7 @@ __all__ = [
     "ClusterUnreachable",
     "CommitIncomplete",
     "CommitRefused",
+    "InvalidRecord",
     "InvalidSettings",
     "KafkaSinkError",
     "MarkersBlocked",
@@ -32,6 +33,11 @@ __all__ = [
 
 #: What the Kafka sink raises is any of them.
 KafkaSinkError = SinkError
+
+
+class InvalidRecord(WriteFailed):
+    """A record cannot be written to Kafka as it is, so its partition fails; with exactly-once
+    nothing of the batch becomes visible. Correct what makes the records, or the topic."""
 
 
 class ProducerUnavailable(SinkError):

@@ -23,6 +23,8 @@ DEFAULTS: dict[str, Any] = {
     "queue.buffering.max.kbytes": 262_144,
     # librdkafka's own check, made far from any broker's: brokers decide how large is too large
     "message.max.bytes": 100_000_000,
+    # a key goes where Java's producers put it; librdkafka's own default differs
+    "partitioner": "murmur2_random",
 }
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
-from headrace.connectors.kafka import errors
+from headrace.connectors.kafka import errors, partitioners
 
 #: The broker's own default of `transaction.max.timeout.ms`.
 DEFAULT_TRANSACTION_TIMEOUT_MS = 15 * 60 * 1000
@@ -67,6 +67,8 @@ class SinkSettings:
     transactional_id_prefix: str = ""
     #: Open longer than this, a transaction is aborted by the broker (and then recomputed).
     transaction_timeout_ms: int = DEFAULT_TRANSACTION_TIMEOUT_MS
+    #: Where records go that name no partition of their own.
+    partitioner: partitioners.Partitioner = partitioners.DEFAULT
     #: Options of librdkafka, as they are.
     options: dict[str, str] = field(default_factory=dict)
     #: Compacted topic that says which batches are committed, in the same cluster.
@@ -89,6 +91,8 @@ class SinkSettings:
             problems.append(f"options {', '.join(reserved)} are set by the sink itself")
         if "bootstrap.servers" in self.options:
             problems.append("give bootstrap_servers, not the option bootstrap.servers")
+        if self.partitioner != partitioners.DEFAULT and "partitioner" in self.options:
+            problems.append("the option partitioner is for the default partitioner only")
         if self.exactly_once:
             problems.extend(self._transaction_problems())
         return problems
@@ -125,6 +129,7 @@ class SinkSettings:
             f"topic={self.topic!r}, guarantee={self.guarantee.value}, "
             f"transactional_id_prefix={self.transactional_id_prefix!r}, "
             f"transaction_timeout_ms={self.transaction_timeout_ms}, "
+            f"partitioner={self.partitioner.name}, "
             f"options={redacted(self.options)!r})"
         )
 

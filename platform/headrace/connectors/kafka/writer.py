@@ -16,6 +16,7 @@ from confluent_kafka import KafkaException, Producer
 
 from headrace.connectors.kafka import errors, markers, pool, producers, sending, steps
 from headrace.connectors.kafka.messages import PreparedTransaction, Resume, TaskIdentity, Written
+from headrace.connectors.kafka.partitioners import Placement
 from headrace.connectors.kafka.sending import Record
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from headrace.connectors.kafka.transaction import State, TransactionState
@@ -56,6 +57,7 @@ class TransactionalWriter:
         self._settings = settings
         self._task = task
         self._expected = resume.expected_count(task, settings.name)
+        self._placement = Placement(settings.partitioner, settings.bootstrap_servers, task)
         self._pool = pool.pool_for(settings, resume.epoch)
         self._producer: producers.TransactionalProducer | None = None
         self._state = TransactionState()
@@ -67,7 +69,9 @@ class TransactionalWriter:
         producer = self._producer or self._begin()
         self._count += len(records)
         try:
-            sending.send(producer.client, self._settings.topic, records, producer.failed)
+            sending.send(
+                producer.client, self._settings.topic, records, producer.failed, self._placement
+            )
         except BaseException:
             self.abort()
             raise
@@ -175,6 +179,7 @@ class PlainWriter:
     def __init__(self, settings: SinkSettings, task: TaskIdentity) -> None:
         self._settings = settings
         self._task = task
+        self._placement = Placement(settings.partitioner, settings.bootstrap_servers, task)
         self._client, self._failed = _plain_producer(settings)
         self._failed.clear()
         self._count = 0
@@ -182,7 +187,8 @@ class PlainWriter:
     def write(self, records: list[Record]) -> None:
         if records:
             self._count += len(records)
-            sending.send(self._client, self._settings.topic, records, self._failures())
+            topic, failures = self._settings.topic, self._failures()
+            sending.send(self._client, topic, records, failures, self._placement)
 
     def prepare(self) -> Written | None:
         if not self._count:

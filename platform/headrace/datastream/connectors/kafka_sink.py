@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import abc
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headrace.common.serialization import SerializationSchema
+from headrace.connectors.kafka import partitioners
+from headrace.connectors.kafka.partitioners import Chooser, Kind, Partitioner
 from headrace.connectors.kafka.settings import (
     DEFAULT_TRANSACTION_TIMEOUT_MS,
     RESERVED_OPTIONS,
 )
 from headrace.datastream.connectors.base import DeliveryGuarantee, Sink
 from headrace.datastream.connectors.kafka_cluster import bootstrap_servers
+
+Headers = Mapping[str, bytes | None] | Iterable[tuple[str, bytes | None]]
+
+
+class KafkaTopicSelector(abc.ABC):
+    """Chooses a record's topic; a function does as well."""
+
+    @abc.abstractmethod
+    def apply(self, data: Any) -> str:
+        """The topic of a value."""
+
+
+class HeaderProvider(abc.ABC):
+    """Gives a record its headers; a function does as well."""
+
+    @abc.abstractmethod
+    def get_headers(self, data: Any) -> Headers | None:
+        """Names and values, in order."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +44,9 @@ class KafkaRecordSerializationSchema:
     topic: str | Callable[[Any], str]
     value_schema: SerializationSchema
     key_schema: SerializationSchema | None = None
+    partitioner: Partitioner = partitioners.DEFAULT
+    partition: Callable[[Any], int | None] | None = None
+    headers: Callable[[Any], Headers | None] | None = None
 
     @staticmethod
     def builder() -> KafkaRecordSerializationSchemaBuilder:
@@ -37,31 +61,36 @@ class KafkaRecordSerializationSchema:
             record["topic"] = self.topic(value)
         if timestamp is not None and timestamp >= 0:
             record["timestamp"] = timestamp
+        if self.partition is not None:
+            record["partition"] = self.partition(value)
+        if self.headers is not None and (headers := self.headers(value)):
+            record["headers"] = list(headers.items() if isinstance(headers, Mapping) else headers)
         return record
 
 
 class KafkaRecordSerializationSchemaBuilder:
-    """Builds a KafkaRecordSerializationSchema."""
+    """Builds a KafkaRecordSerializationSchema; each method returns the builder."""
 
     def __init__(self) -> None:
         self._topic: str | Callable[[Any], str] | None = None
-        self._key: SerializationSchema | None = None
         self._value: SerializationSchema | None = None
+        self._options: dict[str, Any] = {}
 
     def set_topic(self, topic: str) -> KafkaRecordSerializationSchemaBuilder:
         self._topic = topic
         return self
 
     def set_topic_selector(
-        self, topic_selector: Callable[[Any], str]
+        self, topic_selector: KafkaTopicSelector | Callable[[Any], str]
     ) -> KafkaRecordSerializationSchemaBuilder:
-        self._topic = getattr(topic_selector, "apply", topic_selector)
+        function: Any = topic_selector
+        self._topic = getattr(function, "apply", function)
         return self
 
     def set_key_serialization_schema(
         self, key_serialization_schema: SerializationSchema
     ) -> KafkaRecordSerializationSchemaBuilder:
-        self._key = key_serialization_schema
+        self._options["key_schema"] = key_serialization_schema
         return self
 
     def set_value_serialization_schema(
@@ -70,10 +99,52 @@ class KafkaRecordSerializationSchemaBuilder:
         self._value = value_serialization_schema
         return self
 
+    def set_header_provider(
+        self, header_provider: HeaderProvider | Callable[[Any], Headers | None]
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        function: Any = header_provider
+        self._options["headers"] = getattr(function, "get_headers", function)
+        return self
+
+    def set_partitioner(
+        self, partitioner: Partitioner | Chooser
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        """`FlinkFixedPartitioner()`, `RoundRobinPartitioner()`, or a function of key and value (as
+        bytes), topic, and the list of all partitions, which answers one of them."""
+        if not isinstance(partitioner, Partitioner):
+            partitioner = partitioners.custom(partitioner)
+        self._options["partitioner"] = partitioner
+        return self
+
+    def set_partition_selector(
+        self, partition_selector: Callable[[Any], int | None]
+    ) -> KafkaRecordSerializationSchemaBuilder:
+        """A function of the value that names its partition, or None to leave it to the
+        partitioner."""
+        self._options["partition"] = partition_selector
+        return self
+
     def build(self) -> KafkaRecordSerializationSchema:
+        """Raises ValueError when something needed is missing."""
         if self._topic is None or self._value is None:
             raise ValueError("a Kafka record needs a topic and a value serialization schema")
-        return KafkaRecordSerializationSchema(self._topic, self._value, self._key)
+        return KafkaRecordSerializationSchema(self._topic, self._value, **self._options)
+
+
+@dataclass(frozen=True, repr=False)
+class FlinkFixedPartitioner(Partitioner):
+    """All records of a subtask go to one partition."""
+
+    kind: Kind = Kind.FIXED
+    name: str = Kind.FIXED.value
+
+
+@dataclass(frozen=True, repr=False)
+class RoundRobinPartitioner(Partitioner):
+    """One partition after the other, the same ones when a batch is run again."""
+
+    kind: Kind = Kind.ROUND_ROBIN
+    name: str = Kind.ROUND_ROBIN.value
 
 
 @dataclass(frozen=True)
@@ -95,6 +166,11 @@ class KafkaSink(Sink):
     def fixed_topic(self) -> str | None:
         topic = getattr(self.serializer, "topic", None)
         return topic if isinstance(topic, str) else None
+
+    @property
+    def partitioner(self) -> Partitioner:
+        found: Partitioner = getattr(self.serializer, "partitioner", partitioners.DEFAULT)
+        return found
 
     @property
     def described(self) -> str:
