@@ -33,6 +33,7 @@ from headrace.connectors.kafka.messages import TaskIdentity
 Chooser = Callable[[Any, Any, str, list[int]], int]
 
 METADATA_SECONDS = 10.0
+METADATA_PAUSE_SECONDS = 0.2
 #: How long the brokers' answer about a topic's partitions is good for.
 KNOWN_SECONDS = 60.0
 
@@ -144,11 +145,20 @@ class Placement:
         place = os.getpid(), self._servers, topic
         known = _known.get(place)
         if fresh or known is None or time.monotonic() - known[0] > KNOWN_SECONDS:
-            found = client.list_topics(topic, timeout=METADATA_SECONDS).topics[topic]
-            if found.error is not None or not found.partitions:
-                raise errors.InvalidRecord(f"topic {topic}: {found.error or 'no partitions'}")
-            known = _known[place] = time.monotonic(), len(found.partitions)
+            known = _known[place] = time.monotonic(), _ask_brokers(client, topic)
         return known[1]
+
+
+def _ask_brokers(client: Producer, topic: str) -> int:
+    """How many partitions. A topic that is new is not known to every broker at once."""
+    deadline = time.monotonic() + METADATA_SECONDS
+    while True:
+        found = client.list_topics(topic, timeout=METADATA_SECONDS).topics[topic]
+        if found.error is None and found.partitions:
+            return len(found.partitions)
+        if time.monotonic() > deadline:
+            raise errors.InvalidRecord(f"topic {topic}: {found.error or 'no partitions'}")
+        time.sleep(METADATA_PAUSE_SECONDS)
 
 
 #: (process, cluster, topic) -> when the brokers were asked, and what they answered.
