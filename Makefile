@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := platform jobs workers dashboard
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check format lock clean
+.PHONY: help up test chaos check format lock clean
 
 help:  ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +16,10 @@ up:  ## start everything on this machine and run the example job; Ctrl-C stops i
 
 test: check  ## check, then all tests
 	@$(BIN)/pytest
+
+chaos: .dev  ## hundreds of faults against the exactly-once sink: SEED=7 FAULTS=200 REPORT=docs/chaos.md
+	@$(BIN)/python -m tests.chaos --faults $(or $(FAULTS),200) $(if $(SEED),--seed $(SEED)) \
+		$(if $(REPORT),--report $(REPORT))
 
 check: .dev  ## format, lint, types, import rules, Django's checks
 	$(BIN)/ruff check .

@@ -31,7 +31,7 @@ TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True)
 class Crash:
-    """Get this signal at the nth time that the step is reached in the batch."""
+    """Get this signal at the nth time that the step is reached in the batch; -1 is recovery."""
 
     step: str
     batch: int = 1
@@ -105,10 +105,10 @@ class Engine:
     def run(self) -> None:
         done = max((int(path.name) for path in self.commits.iterdir()), default=None)
         committer = Committer(self.plan.sinks(), self.plan.home)
+        steps.listen(self._at)
         found = committer.recover(completed=done)
         self.recovered = found.counts()
         resume: Resume = pickle.loads(pickle.dumps(found.resume))
-        steps.listen(self._at)
         for batch in range(0 if done is None else done + 1, self.plan.batches):
             self.batch = batch
             self.reached.clear()

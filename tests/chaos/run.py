@@ -1,0 +1,195 @@
+"""One chaos run: three parts, a broker, a schedule that follows from the seed."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from headrace.connectors.twophase.steps import Step
+from tests.chaos import faults, feed, miniature, verification
+from tests.chaos.broker import Broker
+from tests.chaos.faults import MINIATURE_WEIGHTS, SPARK_WEIGHTS, Fault, Kind, Victim
+from tests.chaos.injection import PATIENCE_SECONDS, Hit, Injector, Unrecovered
+from tests.chaos.miniature import Miniature
+from tests.chaos.watch import Watch
+from tests.chaos.workloads import Job, Progress, Query, Site, Totals, Workload
+from workers.embedded import jars
+
+RECORDS_PER_SECOND = 240
+TIMEOUT_MS = 10_000
+TRIES = 3
+STOP_SECONDS = 120.0
+
+#: What of the faults goes where; the rest is the miniature's.
+JOB_SHARE = 0.35
+QUERY_SHARE = 0.25
+
+
+@dataclass
+class Outcome:
+    """What happened to one of the three parts."""
+
+    name: str
+    planned: list[Fault]
+    hits: list[Hit] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    #: Drivers that ended by themselves, by error.
+    ends: Counter[str] = field(default_factory=Counter)
+    totals: Totals = field(default_factory=Totals)
+    starts: int = 0
+    batches: int = 0
+    records: int = 0
+    #: Of the live consumer, in seconds.
+    longest_stall: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Of all three parts. The same seed and count give the same one."""
+
+    seed: int
+    job: list[Fault]
+    query: list[Fault]
+    miniature: list[Fault]
+
+    @classmethod
+    def of(cls, seed: int, count: int) -> Schedule:
+        """Of a long run, job and query get every kind of fault; of a short one, each kind once
+        between them."""
+        chance = random.Random(seed)
+        kinds = list(Kind)
+        chance.shuffle(kinds)
+        job_kinds = query_kinds = kinds
+        job, query = round(count * JOB_SHARE), round(count * QUERY_SHARE)
+        if query < len(kinds):
+            half = len(kinds) // 2
+            job_kinds, query_kinds = kinds[:half], kinds[half:]
+            job, query = min(count, half), min(max(count - half, 0), half)
+        alone = frozenset({Step.REPORTED})  # a step of jobs
+        small = faults.schedule(chance, count - job - query, MINIATURE_WEIGHTS, without=alone)
+        return cls(
+            seed,
+            faults.schedule(chance, job, _only(job_kinds), without=frozenset()),
+            faults.schedule(chance, query, _only(query_kinds), without=alone),
+            # its driver is one process
+            [
+                replace(fault, victim=Victim.ITSELF) if fault.victim is Victim.DRIVER else fault
+                for fault in small
+            ],
+        )
+
+    def lines(self) -> list[str]:
+        parts = {"job": self.job, "query": self.query, miniature.NAME: self.miniature}
+        return [f"{name}: {fault}" for name, part in parts.items() for fault in part]
+
+
+def _only(kinds: list[Kind]) -> dict[Kind, int]:
+    return {kind: weight for kind, weight in SPARK_WEIGHTS.items() if kind in kinds}
+
+
+@dataclass
+class Run:
+    schedule: Schedule
+    jar_folder: Path
+    say: Callable[[str], None]
+    home: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="headrace-chaos-")))
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def execute(self) -> list[Outcome]:
+        """All parts. What went wrong is in their `problems`."""
+        (self.home / "schedule.txt").write_text("\n".join(self.schedule.lines()) + "\n")
+        broker = Broker(self.home / "broker", self.jar_folder)
+        try:
+            site = Site(
+                run=uuid.uuid4().hex,
+                home=self.home,
+                servers=broker.servers,
+                jars=jars.resolve("spark", self.jar_folder),
+                timeout_ms=TIMEOUT_MS,
+            )
+            self._miniature(broker)
+            self._workload(Job(site), self.schedule.job, broker)
+            self._workload(Query(site), self.schedule.query, broker)
+        finally:
+            broker.stop()
+        return self.outcomes
+
+    def _workload(self, workload: Workload, planned: list[Fault], broker: Broker) -> None:
+        if not planned:
+            return
+        outcome = Outcome(workload.name, planned)
+        self.outcomes.append(outcome)
+        begun = time.monotonic()
+        injector = Injector(workload, broker, self.say)
+        outcome.hits, outcome.ends = injector.hits, injector.ends
+        input_ = feed.Feed(workload.site.servers, workload.source, RECORDS_PER_SECOND)
+        watch = Watch(
+            workload.site.servers, workload.outputs, feed.PARTITIONS, counted=workload.counted
+        )
+        try:
+            _inject_all(injector.inject, planned)
+            injector.settle()
+            outcome.records = input_.finish(60)
+            _drain(injector, watch, outcome.records)
+            if code := workload.stop(STOP_SECONDS):
+                outcome.problems.append(f"the last driver ended with code {code}")
+        except (Unrecovered, subprocess.TimeoutExpired) as error:
+            outcome.problems.append(str(error))
+        finally:
+            input_.finish(60)
+            watch.finish()
+            injector.end()
+        outcome.problems += injector.problems + watch.problems + verification.problems_of(workload)
+        outcome.totals = Totals.of(workload.recoveries())
+        outcome.starts = workload.attempts
+        outcome.batches = Progress.of(workload.checkpoint()).completed + 1
+        outcome.longest_stall = watch.stall.seconds
+        outcome.seconds = time.monotonic() - begun
+        if outcome.problems:
+            verification.keep_evidence(workload, self.home / "evidence")
+
+    def _miniature(self, broker: Broker) -> None:
+        planned = self.schedule.miniature
+        if not planned:
+            return
+        outcome = Outcome(miniature.NAME, planned)
+        self.outcomes.append(outcome)
+        begun = time.monotonic()
+        small = Miniature(self.home / miniature.NAME, broker, self.say)
+        try:
+            _inject_all(small.inject, planned)
+            small.finish()
+        except Unrecovered as error:
+            outcome.problems.append(str(error))
+        outcome.hits, outcome.ends = small.hits, small.ends
+        outcome.problems += small.problems
+        outcome.totals = Totals.of(small.recoveries)
+        outcome.starts, outcome.records = small.runs, small.records
+        outcome.batches = small.jobs * miniature.BATCHES
+        outcome.seconds = time.monotonic() - begun
+
+
+def _inject_all(inject: Callable[[Fault], bool], planned: list[Fault]) -> None:
+    """Each until it hits, a few times at most."""
+    for fault in planned:
+        for _ in range(TRIES):
+            if inject(fault):
+                break
+
+
+def _drain(injector: Injector, watch: Watch, records: int) -> None:
+    """Until the live consumer has seen as many records as came in."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while watch.records() < records:
+        if time.monotonic() > deadline:
+            raise Unrecovered(f"the live consumer saw {watch.records()} of {records} records")
+        injector.revive()
+        time.sleep(0.2)

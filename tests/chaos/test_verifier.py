@@ -1,0 +1,144 @@
+"""The verifier of the chaos runs finds what it is there to find."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Producer
+
+from tests.chaos import answers, processes, reading
+from tests.chaos.verification import output_problems
+from tests.chaos.watch import Watch
+from tests.kafka import brokers
+
+EXPECTED = {"k0": 4, "k1": 4}
+RIGHT = [f"k{key} {number} {number + 1}" for number in range(4) for key in range(2)]
+PATIENCE = 30.0
+
+
+def differences(values: list[str]) -> list[str]:
+    return answers.differences(EXPECTED, answers.tally(values, counted=True))
+
+
+def test_right_records_are_right() -> None:
+    assert differences(RIGHT) == []
+    assert answers.tally(RIGHT, counted=True).problems == []
+
+
+def test_a_lost_record_is_found() -> None:
+    assert differences([each for each in RIGHT if each != "k1 2 3"]) == ["k1: 1 records lost: [2]"]
+
+
+def test_a_lost_end_is_found_and_a_lost_key() -> None:
+    assert differences(RIGHT[:-1]) == ["k1: 1 records lost: [3]"]
+    assert differences([each for each in RIGHT if each.startswith("k0")]) == [
+        "k1: 4 records lost: [0, 1, 2, 3]"
+    ]
+
+
+def test_a_doubled_record_is_found() -> None:
+    assert differences([*RIGHT, RIGHT[-1]]) == ["k1: 1 records more than once: [3]"]
+    again = differences([*RIGHT, *RIGHT])
+    assert "k0: 4 records more than once: [0, 1, 2, 3]" in again
+
+
+def test_a_wrong_order_is_found() -> None:
+    turned = ["k0 0 1", "k0 2 3", "k0 1 2", "k0 3 4", *(r for r in RIGHT if "k1" in r)]
+    assert differences(turned) == ["k0: out of order: 2, then 1"]
+    assert answers.tally(turned, counted=True).problems[0] == "k0: 2 read where 1 was next"
+
+
+def test_a_record_that_nobody_sent_is_found() -> None:
+    assert differences([*RIGHT, "k1 4 5"]) == ["k1: 1 records not asked for: [4]"]
+    assert differences([*RIGHT, "k9 0 1"]) == ["not asked for: key k9"]
+
+
+def test_state_that_forgot_or_counted_twice_is_found() -> None:
+    wrong = [each.replace("k0 3 4", "k0 3 5") for each in RIGHT]
+    assert differences(wrong) == ["k0: record 3 was counted as 5"]
+
+
+def test_sinks_that_do_not_agree_on_a_batch_are_found() -> None:
+    right = {(0, "a", 0): 3, (0, "a", 1): 2, (0, "b", 0): 3, (0, "b", 1): 2}
+    assert answers.batch_differences(right, []) == []
+    half = {(0, "a", 0): 3, (0, "a", 1): 2, (0, "b", 0): 3}
+    assert answers.batch_differences(half, []) == ["batch 0: {'a': 5, 'b': 3}"]
+    assert answers.batch_differences(right, [(0, "a", 1)]) == [
+        "committed more than once: (0, 'a', 1)"
+    ]
+
+
+class Transaction:
+    """Of a producer that this test controls."""
+
+    def __init__(self, servers: str, prefix: str) -> None:
+        self.id = f"{prefix}-sink-1.00000000-0"
+        self.producer = Producer(
+            {"bootstrap.servers": servers, "transactional.id": self.id, "log_level": 0}
+        )
+        self.producer.init_transactions(PATIENCE)
+        self.producer.begin_transaction()
+
+    def write(self, topic: str, values: list[str]) -> None:
+        for value in values:
+            self.producer.produce(topic, value, value.partition(" ")[0], partition=0)
+        assert self.producer.flush(PATIENCE) == 0
+
+
+@pytest.fixture
+def prefix() -> str:
+    return f"verified-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def transaction(kafka: str, prefix: str) -> Iterator[Transaction]:
+    transaction = Transaction(kafka, prefix)
+    yield transaction
+    transaction.producer.abort_transaction(PATIENCE)
+
+
+def test_an_open_transaction_is_found_and_the_consumer_it_blocks(
+    kafka: str, prefix: str, transaction: Transaction
+) -> None:
+    topic = brokers.new_topic(kafka, 1)
+    transaction.write(topic, RIGHT[:2])
+    plain = Producer({"bootstrap.servers": kafka})
+    plain.produce(topic, "k0 1 2", "k0", partition=0)
+    assert plain.flush(PATIENCE) == 0
+
+    assert reading.committed(kafka, topic, 3).stuck == {0: "offset 0 of 3"}
+    problems = output_problems(kafka, topic, {"k0": 2, "k1": 1}, counted=True, seconds=3)
+    assert f"{topic}: a consumer is stuck at offset 0 of 3" in problems
+    assert reading.transaction_problems(kafka, prefix, ["sink"], 0.5) == [
+        f"transaction {transaction.id} is Ongoing"
+    ]
+    assert reading.transaction_problems(kafka, prefix, ["other"], 0.5)[1:] == [
+        f"transaction {transaction.id} is of no sink of {prefix}"
+    ]
+
+
+def test_what_is_in_order_at_the_broker_is_found_in_order(kafka: str) -> None:
+    topic = brokers.new_topic(kafka, 2)
+    write(kafka, topic, RIGHT)
+    assert output_problems(kafka, topic, EXPECTED, counted=True) == []
+
+
+def test_the_live_consumer_sees_a_record_come_twice(kafka: str) -> None:
+    topic = brokers.new_topic(kafka, 2)
+    watch = Watch(kafka, [topic], 2, counted=True)
+    try:
+        write(kafka, topic, [*RIGHT, "k0 2 3"])
+        assert processes.wait(lambda: watch.records() == len(RIGHT) + 1, PATIENCE)
+    finally:
+        watch.finish()
+    assert watch.problems == [f"seen live in {topic}: k0: 2 read where 4 was next"]
+
+
+def write(servers: str, topic: str, values: list[str]) -> None:
+    producer = Producer({"bootstrap.servers": servers})
+    for value in values:
+        key = value.partition(" ")[0]
+        producer.produce(topic, value, key, partition=int(key[1:]) % 2)
+    assert producer.flush(PATIENCE) == 0
