@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headrace.runtime import job_sink, metrics, progress
 from headrace.runtime.context import RunContext
 from headrace.runtime.job_sink import BatchReport
+from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.program import Program
 from headrace.wire import events, rundir
 
@@ -22,10 +23,13 @@ class BatchReporting:
     A report stays beside the checkpoint until its event is in the journal: what an earlier driver
     committed and did not live to tell is told by the next one."""
 
-    def __init__(self, context: RunContext, program: Program, completed: int) -> None:
+    def __init__(
+        self, context: RunContext, program: Program, completed: int, kafka: KafkaSources
+    ) -> None:
         self._context = context
+        self._kafka = kafka
         kept = context.checkpoint_dir / "headrace" / "counters.json"
-        self._totals = _Totals(kept, metrics.expected_counters(program))
+        self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
         self._idle_since = ""
         #: Values of a `collect` sink, in the order of their batches.
@@ -53,6 +57,10 @@ class BatchReporting:
                 self._tell(found["batchId"], found, reports.get(found["batchId"]))
         return self._reported > before
 
+    def finish(self) -> None:
+        """No batch follows: what was counted since the last one goes into the totals."""
+        self._totals.count(self._kafka.take_counts())
+
     def _tell(self, batch: int, found: Any, report: BatchReport | None) -> None:
         """1. to the terminal and the journal, 2. into the totals, 3. drop the report: a driver that
         dies in between tells it again, and counts it once."""
@@ -61,9 +69,17 @@ class BatchReporting:
             self.collected += report.collected
             for line in report.printed:
                 print(line, flush=True)
+        plain = None
+        if found is not None:
+            plain = _plain(found)
+            counted = _sum(counted, self._kafka.take_counts())
+            self._kafka.batch_completed(plain)
         totals = self._totals.with_batch(batch, counted)
-        plain = _plain(found) if found is not None else None
-        self._context.reporter.report(progress.checkpoint(batch, plain, report, totals))
+        self._context.reporter.report(
+            progress.checkpoint(
+                batch, plain, report, totals, self._kafka.ends, self._kafka.committed
+            )
+        )
         self._totals.add(batch, counted)
         job_sink.drop_report(self._context.checkpoint_dir, batch)
         self._reported = max(self._reported, batch)
@@ -71,7 +87,8 @@ class BatchReporting:
     def _report_idle(self, found: Any) -> None:
         if found["timestamp"] > self._idle_since:
             self._idle_since = found["timestamp"]
-            self._context.reporter.report(events.Progressed(lag=progress.lag(_plain(found))))
+            lag = progress.lag(_plain(found), self._kafka.ends)
+            self._context.reporter.report(events.Progressed(lag=lag))
 
 
 class _Totals:
@@ -87,14 +104,22 @@ class _Totals:
     def with_batch(self, batch: int, counted: dict[str, int]) -> dict[str, int]:
         if batch <= self._batch:
             return dict(self.values)
-        return {n: self.values.get(n, 0) + counted.get(n, 0) for n in self.values | counted}
+        return _sum(self.values, counted)
 
     def add(self, batch: int, counted: dict[str, int]) -> None:
         if batch > self._batch and counted:
-            self.values = self.with_batch(batch, counted)
             self._batch = batch
+            self.count(counted)
+
+    def count(self, counted: dict[str, int]) -> None:
+        if counted:
+            self.values = _sum(self.values, counted)
             content = {"batch": self._batch, "values": self.values}
             rundir.write_atomically(self._path, json.dumps(content).encode())
+
+
+def _sum(values: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    return {name: values.get(name, 0) + more.get(name, 0) for name in values | more}
 
 
 def _plain(found: Any) -> dict[str, Any]:

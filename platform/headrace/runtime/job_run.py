@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,20 @@ from headrace.runtime import (
 )
 from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.context import RunContext
-from headrace.runtime.errors import from_spark
+from headrace.runtime.errors import JobFailed, from_spark
+from headrace.runtime.kafka_losses import DataLost
+from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.plan import plan
 from headrace.runtime.program import Program
 from headrace.runtime.python_sources import ControlFile
+from headrace.runtime.spark_offsets import SparkOffsets
 from headrace.wire import events, rundir
 
 POLL_SECONDS = 0.1
 #: How long a stop waits for the micro-batch that runs; what is open then is aborted and redone.
 STOP_SECONDS = 10.0
+#: How often a bounded source whose end lies ahead looks for more records.
+MORE_SECONDS = 1.0
 
 
 class JobRun:
@@ -44,9 +50,11 @@ class JobRun:
         self._interval = interval
         self._state_dir = context.checkpoint_dir / "headrace"
         self._control = ControlFile(self._state_dir / "control.json")
+        self._offsets = SparkOffsets(self._spark_checkpoint)
         self._names = outputs.sink_names(program)
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
+        self._running = False
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
@@ -55,9 +63,9 @@ class JobRun:
         KafkaSinkError."""
         begun = time.monotonic()
         self._report_plan()
-        kafka_topics.check(self._program)
-        state_identity.keep_or_compare(self._program, self._state_dir / "program.json")
-        begun_batch = _newest(self._spark_checkpoint / "offsets")
+        kafka_topics.check_sinks(self._program)
+        self._prepare_sources()
+        begun_batch = self._offsets.planned
         self._program.planned_before = -1 if begun_batch is None else begun_batch
         spark = spark_session.start(self._context, self._program.parallelism)
         try:
@@ -67,15 +75,29 @@ class JobRun:
                 self._state_dir,
                 self._state_dir / "control.json",
                 self._context.configuration,
+                self._kafka.inputs,
             )
             self._run(spark, planned)
             self._recover()  # a stop within a batch, and failed tasks, leave transactions open
         finally:
+            self._kafka.close()
             spark.stop()
+        self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
         return JobExecutionResult(self._context.job_id, took, self._reporting.counters)
 
     # --- before the query
+
+    def _prepare_sources(self) -> None:
+        """Before Spark starts, as that takes seconds. A program that does not fit its checkpoint
+        is refused before its sources are moved, and kept only when its sources are there."""
+        identity = self._state_dir / "program.json"
+        if identity.exists():
+            state_identity.keep_or_compare(self._program, identity)
+        self._kafka = KafkaSources(
+            self._program, self._state_dir, self._offsets, checkpointing=bool(self._interval)
+        )
+        state_identity.keep_or_compare(self._program, identity)
 
     def _report_plan(self) -> None:
         sources = [source.described for source in self._program.sources.values()]
@@ -92,14 +114,10 @@ class JobRun:
     def _spark_checkpoint(self) -> Path:
         return self._context.checkpoint_dir / "spark"
 
-    def _completed_batch(self) -> int | None:
-        """The newest batch in Spark's commit log."""
-        return _newest(self._spark_checkpoint / "commits")
-
     def _recover(self) -> Recovery:
         """Finish or abort what an earlier query of this job left behind."""
         committer = outputs.committer(self._outputs, self._context.checkpoint_dir)
-        return committer.recover(self._completed_batch())
+        return committer.recover(self._offsets.completed)
 
     def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
         sink_plan = job_sink.SinkPlan(
@@ -118,11 +136,66 @@ class JobRun:
     # --- the query
 
     def _run(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
-        completed = self._completed_batch()
-        reporting = self._reporting = BatchReporting(
-            self._context, self._program, -1 if completed is None else completed
+        completed = self._offsets.completed
+        self._reporting = BatchReporting(
+            self._context, self._program, -1 if completed is None else completed, self._kafka
         )
-        query, recovery = self._start(spark, planned)
+        self._kafka.watch()
+        self._read(spark, planned, self._all_read)
+        while planned.bounded and not self._kafka.bounded_ended and self._wait_for_more():
+            self._read(spark, planned, self._all_read)
+        if planned.bounded and not self._context.stop.asked.is_set():
+            # all input is read: one more batch tells the operators, so that windows close
+            self._control.end()
+            self._read(spark, planned, self._end_told)
+        self.collected = self._reporting.collected
+
+    def _read(
+        self, spark: SparkSession, planned: spark_plan.SparkPlan, enough: Callable[[], bool]
+    ) -> None:
+        """A query to its end, or, if the job is bounded, until it is `enough`. Another one where
+        records are lost without which the job is told to go on."""
+        while True:
+            query, recovery = self._start(spark, planned)
+            self._report_running(spark, recovery)
+            failure = self._watch(query, enough if planned.bounded else lambda: False)
+            if self._context.stop.asked.is_set():
+                return
+            if failure is None and not self._kafka.replaced.is_set():
+                return
+            if not self._moved_on() and failure is not None:
+                raise failure
+
+    def _moved_on(self) -> bool:
+        """Past what is lost. Raises DataLost."""
+        try:
+            return self._kafka.go_on()
+        except DataLost:
+            raise
+        except JobFailed:  # nobody can say what is lost
+            return False
+
+    def _all_read(self) -> bool:
+        return self._kafka.all_ended
+
+    def _end_told(self) -> bool:
+        """Whether a batch has carried the end of input; what sources hold beyond is not wanted."""
+        _, ended_at = self._control.read()
+        told = self._offsets.next_start(self._kafka.count) or {}
+        return self._kafka.all_ended and told.get("position", 0) >= (ended_at or 0)
+
+    def _wait_for_more(self) -> bool:
+        """False when asked to stop first. Raises JobFailed."""
+        while not self._context.stop.asked.wait(MORE_SECONDS):
+            if self._kafka.has_more():
+                return True
+        return False
+
+    def _report_running(self, spark: SparkSession, recovery: Recovery) -> None:
+        if self._running:
+            return
+        self._running = True
+        completed = self._offsets.completed
         self._context.reporter.report(
             events.Running(
                 restored_checkpoint=None if completed is None else completed + 1,
@@ -130,12 +203,6 @@ class JobRun:
                 recovered=recovery.counts(),
             )
         )
-        self._watch(query, reporting)
-        if planned.bounded and not self._context.stop.asked.is_set():
-            # all input is read: one more batch tells the operators, so that windows close
-            self._control.end()
-            self._watch(self._start(spark, planned)[0], reporting)
-        self.collected = reporting.collected
 
     def _start(
         self, spark: SparkSession, planned: spark_plan.SparkPlan
@@ -156,15 +223,22 @@ class JobRun:
             writer = writer.trigger(processingTime=f"{self._interval} milliseconds")
         return writer.start(), recovery
 
-    def _watch(self, query: StreamingQuery, reporting: BatchReporting) -> None:
-        stop = self._context.stop
+    def _watch(self, query: StreamingQuery, enough: Callable[[], bool]) -> JobFailed | None:
+        """How the query failed."""
+        stop, reporting = self._context.stop, self._reporting
         quiet = _QuietTicks(self._program, self._control)
         while query.isActive and not stop.asked.wait(POLL_SECONDS):
-            quiet.observe(reporting.take(query))
+            new = reporting.take(query)
+            quiet.observe(new)
+            if self._kafka.replaced.is_set():
+                query.stop()
+            elif new and enough():
+                self._stop(query)
         if stop.asked.is_set() and query.isActive:
             self._stop(query)
         reporting.take(query)
-        self._raise_failure(query)
+        failure: StreamingQueryException | None = query.exception()
+        return None if failure is None else from_spark(str(failure))
 
     def _stop(self, query: StreamingQuery) -> None:
         """Between two batches, or where batches follow on each other just after one has ended;
@@ -176,16 +250,6 @@ class JobRun:
                 break
             time.sleep(0.01)
         query.stop()
-
-    def _raise_failure(self, query: StreamingQuery) -> None:
-        failure: StreamingQueryException | None = query.exception()
-        if failure is not None and not self._context.stop.asked.is_set():
-            raise from_spark(str(failure))
-
-
-def _newest(log: Path) -> int | None:
-    """The newest batch in one of Spark's logs of a checkpoint."""
-    return max((int(p.name) for p in log.glob("*") if p.name.isdigit()), default=None)
 
 
 def _batches_done(query: StreamingQuery) -> int:

@@ -1,93 +1,75 @@
-"""What the brokers say of the topics that a job names."""
+"""Which topics and partitions a job reads and writes, as the brokers know them now."""
 
 from __future__ import annotations
 
 import re
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._metadata import TopicMetadata
-
-from headrace.connectors.kafka import security, sending
+from headrace.connectors.kafka.settings import DEFAULT_MARKER_TOPIC
 from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
-from headrace.runtime.errors import JobFailed, UnknownTopic
+from headrace.runtime.errors import UnknownTopic
+from headrace.runtime.kafka_brokers import Brokers, Partitions
 from headrace.runtime.program import Program
 
-METADATA_SECONDS = 10.0
-
-#: Topic -> its partitions.
-Partitions = dict[str, list[int]]
+#: Topics of Kafka's and Headrace's own, which no pattern means.
+_OWN = ("__consumer_offsets", "__transaction_state", "__share_group_state", DEFAULT_MARKER_TOPIC)
 
 
-def check(program: Program) -> None:
-    """Raises UnknownTopic when a source or sink names a topic that does not exist, JobFailed
-    when Kafka does not answer. Takes milliseconds, Spark's start seconds: call it before."""
-    for source in program.sources.values():
-        if isinstance(source, KafkaSource):
-            partitions(source)
+def check_sinks(program: Program) -> None:
+    """Raises UnknownTopic when a sink names a topic that does not exist, JobFailed when Kafka
+    does not answer."""
     for sink in program.sinks.values():
         if isinstance(sink, KafkaSink) and sink.fixed_topic is not None:
-            known = _topics(sink.bootstrap_servers, _client_options(sink.properties))
+            known = Brokers(sink.bootstrap_servers, _client_options(sink.properties)).topics()
             _require((sink.fixed_topic,), known, sink.bootstrap_servers)
 
 
-def partitions(source: KafkaSource) -> Partitions:
-    """As the brokers know them now. Raises as `check` does."""
-    known = _topics(source.bootstrap_servers, security.for_librdkafka(source.properties))
+def partitions(source: KafkaSource, brokers: Brokers) -> Partitions:
+    """What the source reads. Raises UnknownTopic when a topic or partition that it names does
+    not exist, JobFailed when Kafka does not answer."""
+    known = brokers.topics()
+    if source.partitions:
+        _require_partitions(source, known)
+    if source.topics:
+        _require(source.topics, known, source.bootstrap_servers)
+    return _chosen(source, known)
+
+
+def present(source: KafkaSource, brokers: Brokers) -> Partitions:
+    """As `partitions`; what is missing is left out."""
+    return _chosen(source, brokers.topics())
+
+
+def java_pattern(topic_pattern: str) -> str:
+    """For Spark, which looks for a pattern anywhere in a topic's name."""
+    own = "|".join(_OWN)
+    return f"^(?!(?:{own})$)(?:{topic_pattern})$"
+
+
+def _chosen(source: KafkaSource, known: Partitions) -> Partitions:
     if source.topic_pattern is not None:
         pattern = re.compile(source.topic_pattern)
-        return {t: sorted(m.partitions) for t, m in known.items() if pattern.fullmatch(t)}
-    _require(source.topics, known, source.bootstrap_servers)
-    return {topic: sorted(known[topic].partitions) for topic in source.topics}
+        return {t: p for t, p in known.items() if t not in _OWN and pattern.fullmatch(t)}
+    chosen = {topic: known[topic] for topic in source.topics if topic in known}
+    for each in sorted(source.partitions):
+        if each.partition in known.get(each.topic, []):
+            chosen.setdefault(each.topic, []).append(each.partition)
+    return chosen
 
 
-def ends(source: KafkaSource, found: Partitions) -> dict[str, dict[str, int]]:
-    """Topic -> partition -> the offset behind its last record."""
-    consumer = Consumer(
-        {
-            **security.for_librdkafka(source.properties),
-            "bootstrap.servers": source.bootstrap_servers,
-            "group.id": "headrace-bounds",
-            "enable.auto.commit": False,
-        }
-    )
-    try:
-        return {
-            topic: {str(number): _end(consumer, topic, number) for number in numbers}
-            for topic, numbers in found.items()
-        }
-    finally:
-        consumer.close()
+def _require_partitions(source: KafkaSource, known: Partitions) -> None:
+    _require(tuple({each.topic: 0 for each in source.partitions}), known, source.bootstrap_servers)
+    missing = [e for e in sorted(source.partitions) if e.partition not in known[e.topic]]
+    if missing:
+        listed = ", ".join(f"{e.topic}-{e.partition}" for e in missing)
+        raise UnknownTopic(
+            f"partition {listed} does not exist at {source.bootstrap_servers}; topic "
+            f"{missing[0].topic!r} has {len(known[missing[0].topic])}. Correct set_partitions in "
+            "the job"
+        )
 
 
-def _end(consumer: Consumer, topic: str, number: int) -> int:
-    where = TopicPartition(topic, number)
-    low_and_high = consumer.get_watermark_offsets(where, METADATA_SECONDS)
-    if low_and_high is None:
-        raise JobFailed(f"{topic}-{number} did not say where it ends; nothing was read")
-    return int(low_and_high[1])
-
-
-def _topics(servers: str, options: dict[str, str]) -> dict[str, TopicMetadata]:
-    try:
-        admin = AdminClient({**options, "bootstrap.servers": servers})
-    except (KafkaException, ValueError, TypeError) as error:
-        raise JobFailed(
-            f"the client of Kafka at {servers} does not take its options "
-            f"({sending.reason(error)}); nothing was read. Correct them in the job.",
-            restartable=False,
-        ) from error
-    try:
-        return dict(admin.list_topics(timeout=METADATA_SECONDS).topics)
-    except KafkaException as error:
-        raise JobFailed(
-            f"Kafka at {servers} does not answer ({sending.reason(error)}); "
-            "nothing was read, nothing is lost. Check the address and that the brokers run."
-        ) from error
-
-
-def _require(wanted: tuple[str, ...], known: dict[str, TopicMetadata], servers: str) -> None:
-    missing = [topic for topic in wanted if topic not in known or known[topic].error]
+def _require(wanted: tuple[str, ...], known: Partitions, servers: str) -> None:
+    missing = [topic for topic in wanted if topic not in known]
     if missing:
         raise UnknownTopic(
             f"topic {', '.join(map(repr, missing))} does not exist at {servers}; "

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any
 
 from headrace.runtime.job_sink import BatchReport
+from headrace.runtime.kafka_brokers import Offsets
+from headrace.runtime.kafka_kept import up_to
 from headrace.runtime.metrics import latency_summary
 from headrace.wire.events import CheckpointCompleted
 
-Offsets = dict[str, dict[str, int]]
+#: Where each Kafka source ends, in the order of the program; None: nowhere.
+Ends = Sequence[Offsets | None]
 
 
 def checkpoint(
@@ -17,17 +22,20 @@ def checkpoint(
     progress: dict[str, Any] | None,
     report: BatchReport | None,
     counters: dict[str, int],
+    ends: Ends = (),
+    committed: Offsets | None = None,
 ) -> CheckpointCompleted:
     """`progress` as StreamingQueryProgress.json, None when the driver that saw it is gone;
-    `counters` since the start of the job."""
+    `counters` since the start of the job; `committed`: what the groups of sources have."""
     return CheckpointCompleted(
         checkpoint_id=batch + 1,
-        **{**_from_report(report), **_from_progress(progress)},
+        **{**_from_report(report), **_from_progress(progress, ends)},
         counters=counters,
+        committed_offsets=committed or {},
     )
 
 
-def _from_progress(progress: dict[str, Any] | None) -> dict[str, Any]:
+def _from_progress(progress: dict[str, Any] | None, ends: Ends) -> dict[str, Any]:
     if progress is None:
         return {}
     phases = {name: int(ms) for name, ms in progress.get("durationMs", {}).items()}
@@ -38,8 +46,8 @@ def _from_progress(progress: dict[str, Any] | None) -> dict[str, Any]:
         "state_size": sum(_state_bytes(o) for o in operators),
         "state_rows": sum(int(o.get("numRowsTotal", 0)) for o in operators),
         "phases": phases,
-        "offsets": offsets(progress, "endOffset"),
-        "lag": lag(progress),
+        "offsets": offsets(progress, ends),
+        "lag": lag(progress, ends),
     }
 
 
@@ -58,27 +66,45 @@ def _from_report(report: BatchReport | None) -> dict[str, Any]:
     }
 
 
-def offsets(progress: dict[str, Any], which: str) -> Offsets:
-    """Kafka offsets per topic and partition of all sources."""
-    found: Offsets = {}
+def kafka_offsets(progress: dict[str, Any], which: str) -> list[Offsets]:
+    """Of each Kafka source, in the order of the program; empty where it has none yet."""
+    found: list[Offsets] = []
     for source in progress.get("sources", []):
-        if "Kafka" in source.get("description", "") and isinstance(source.get(which), dict):
-            for topic, partitions in source[which].items():
-                known = found.setdefault(topic, {})
-                known.update({p: int(offset) for p, offset in partitions.items()})
+        if source.get("description", "").startswith("KafkaV2["):
+            given = source.get(which) or {}
+            found.append({t: {p: int(o) for p, o in ps.items()} for t, ps in given.items()})
     return found
 
 
-def lag(progress: dict[str, Any]) -> Offsets:
-    """Records that the brokers hold beyond what this batch read."""
-    done, latest = offsets(progress, "endOffset"), offsets(progress, "latestOffset")
-    return {
-        topic: {
-            p: max(0, latest.get(topic, {}).get(p, offset) - offset)
-            for p, offset in partitions.items()
-        }
-        for topic, partitions in done.items()
-    }
+def offsets(progress: dict[str, Any], ends: Ends) -> Offsets:
+    """Where the next batch starts; where several sources read a partition, the one behind."""
+    done = kafka_offsets(progress, "endOffset")
+    return lowest([up_to(e, o) for e, o in zip_longest(ends, done) if o is not None])
+
+
+def lag(progress: dict[str, Any], ends: Ends) -> Offsets:
+    """Records, up to where a source ends, that the brokers hold beyond what this batch read, as
+    far as they can be read; of open transactions none."""
+    done, latest = kafka_offsets(progress, "endOffset"), kafka_offsets(progress, "latestOffset")
+    most: Offsets = {}
+    for end, here, there in zip_longest(ends, done, latest):
+        for topic, partitions in up_to(end, there or {}).items():
+            read = up_to(end, here or {}).get(topic, {})
+            lags = most.setdefault(topic, {})
+            for partition, offset in partitions.items():
+                behind = max(0, offset - read.get(partition, 0))
+                lags[partition] = max(behind, lags.get(partition, 0))
+    return most
+
+
+def lowest(each: Iterable[Offsets]) -> Offsets:
+    result: Offsets = {}
+    for offsets in each:
+        for topic, partitions in offsets.items():
+            known = result.setdefault(topic, {})
+            for partition, offset in partitions.items():
+                known[partition] = min(offset, known.get(partition, offset))
+    return result
 
 
 def _state_bytes(operator: dict[str, Any]) -> int:

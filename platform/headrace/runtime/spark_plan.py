@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from headrace.runtime import spark_sources
 from headrace.runtime.frames import REPORT, SCHEMA
 from headrace.runtime.ingest import ingest, ingest_control
+from headrace.runtime.kafka_input import KafkaInput
 from headrace.runtime.program import PackedProgram, Program
 from headrace.runtime.spark_state import LevelProcessor
 from headrace.runtime.transformations import GraphError
@@ -32,11 +34,15 @@ def build(
     state_dir: Path,
     control: Path,
     configuration: dict[str, str],
+    kafka: Mapping[int, KafkaInput],
 ) -> SparkPlan:
     """Level 0 reads the sources, each further level is one exchange by key group with state;
-    frames for sinks pass through the levels behind them."""
+    frames for sinks pass through the levels behind them. `kafka`: Kafka sources made ready, by
+    the number of their node."""
     prepared = {
-        number: spark_sources.prepare(spark, source, position, state_dir, configuration)
+        number: spark_sources.prepare(
+            spark, source, position, state_dir, configuration, kafka.get(number)
+        )
         for position, (number, source) in enumerate(program.sources.items(), 1)
     }
     for number, prepared_source in prepared.items():

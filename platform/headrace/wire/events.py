@@ -72,6 +72,8 @@ class CheckpointCompleted(Event):
     offsets: dict[str, dict[str, int]] = field(default_factory=dict)
     #: Same shape: records the brokers hold beyond `offsets`.
     lag: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: Same shape: what the sources' consumer groups had committed to Kafka by then.
+    committed_offsets: dict[str, dict[str, int]] = field(default_factory=dict)
     #: Milliseconds from a record's timestamp in the source to visible for read_committed:
     #: {"p50":, "p90":, "p99":, "max":, "count":}; empty when nothing came in.
     latency: dict[str, float] = field(default_factory=dict)

@@ -8,9 +8,9 @@ from typing import Any
 from headrace.common import Duration, TimestampAssigner, WatermarkStrategy
 from headrace.datastream import DataStream, StreamExecutionEnvironment
 from headrace.runtime.local_run import LocalRun
+from headrace.runtime.parts import Part
 from headrace.runtime.sinks import CollectSink
 from headrace.runtime.sources import CollectionSource
-from headrace.runtime.spark_sources import Part
 
 
 class First(TimestampAssigner):

@@ -16,8 +16,9 @@ from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource, OnDeser
 from headrace.datastream.formats.json import JsonRowDeserializationSchema
 from headrace.runtime import context
 from headrace.runtime.operators.operator import OperatorError
+from headrace.runtime.parts import Part
 from headrace.runtime.sources import DEAD_LETTERS, DeadLetter, DeadLetterSchema
-from headrace.runtime.spark_sources import Part, _KafkaDecoder
+from headrace.runtime.spark_kafka import KafkaDecoder
 
 BROKERS_DEFAULT = 1_048_588
 #: A batch of one record, around its key, value and headers.
@@ -89,7 +90,7 @@ def test_the_broker_decides_how_large_is_too_large(options: dict[str, str], take
     producer.purge()
 
 
-def decode(decoder: _KafkaDecoder, *rows: tuple[str, int, int, bytes]) -> dict[str, Part]:
+def decode(decoder: KafkaDecoder, *rows: tuple[str, int, int, bytes]) -> dict[str, Part]:
     """Rows as (topic, partition, offset, value)."""
     columns = {
         "key": [None for _ in rows],
@@ -102,32 +103,15 @@ def decode(decoder: _KafkaDecoder, *rows: tuple[str, int, int, bytes]) -> dict[s
     return {part.split: part for part in decoder(pa.RecordBatch.from_pydict(columns))}
 
 
-def test_a_bounded_source_reads_nothing_behind_its_end() -> None:
-    decoder = _KafkaDecoder(SCHEMA, {"in": {"0": 1}}, dead_letters=None)
-    parts = decode(
-        decoder,
-        ("in", 0, 0, b'{"n":1}'),
-        ("in", 0, 1, b'{"n":2}'),
-        ("in", 1, 0, b'{"n":3}'),
-        ("in-2", 0, 0, b'{"n":4}'),
-    )
-    assert {split: [row.n for _, row in part.elements] for split, part in parts.items()} == {
-        "in-0": [1],
-        "in-1": [],
-        "in-2-0": [],
-    }
-    assert not any(part.arrived for split, part in parts.items() if split != "in-0")
-
-
 def test_unreadable_records_go_where_the_source_says() -> None:
     row = ("in", 0, 5, b"{broken")
-    [(_, dead)] = decode(_KafkaDecoder(SCHEMA, None, dead_letters=True), row)["in-0"].rejected[
+    [(_, dead)] = decode(KafkaDecoder(SCHEMA, dead_letters=True), row)["in-0"].rejected[
         DEAD_LETTERS
     ]
     assert (dead.value, dead.topic, dead.partition, dead.offset) == (b"{broken", "in", 0, 5)
     assert dead.reason.startswith("not JSON")
     with pytest.raises(OperatorError, match="in-0 offset 5: not JSON"):
-        decode(_KafkaDecoder(SCHEMA, None, dead_letters=None), row)
+        decode(KafkaDecoder(SCHEMA, dead_letters=None), row)
 
 
 def dead_letter_source(**change: str) -> KafkaSource:

@@ -70,7 +70,7 @@ def test_timestamps_behind_a_keyed_operator_are_refused() -> None:
 
 def test_kafka_builders_say_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
-    with pytest.raises(ValueError, match="set_topics or set_topic_pattern"):
+    with pytest.raises(ValueError, match="set_topics, set_topic_pattern or set_partitions"):
         KafkaSource.builder().build()
     source = KafkaSource.builder().set_topics("t")
     with pytest.raises(ValueError, match="set_value_only_deserializer"):

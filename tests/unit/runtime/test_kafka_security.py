@@ -16,9 +16,10 @@ from headrace.datastream.connectors.kafka import (
     KafkaSource,
     KafkaSourceBuilder,
 )
-from headrace.runtime import kafka_topics
 from headrace.runtime.errors import JobFailed
-from headrace.runtime.spark_sources import _java_properties, _kafka_options
+from headrace.runtime.kafka_brokers import Brokers
+from headrace.runtime.kafka_input import client_options
+from headrace.runtime.spark_kafka import consumer
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -159,7 +160,7 @@ def test_a_key_that_java_does_not_read_fails_the_job(
     (tmp_path / "cert").write_text(CERTIFICATE)
     locations = {f"ssl.{n}.location": str(tmp_path / n[:4]) for n in ("certificate", "key")}
     with pytest.raises(JobFailed, match=complaint) as failure:
-        _java_properties(source(locations).build())
+        client_options(source(locations).build())
     assert not failure.value.restartable
 
 
@@ -182,7 +183,7 @@ def test_librdkafka_takes_what_it_is_given(tmp_path: Path) -> None:
 def test_options_that_librdkafka_refuses_fail_the_job_for_good(tmp_path: Path) -> None:
     missing = {"security.protocol": "SSL", "ssl.ca.location": str(tmp_path / "missing.pem")}
     with pytest.raises(JobFailed, match=r"does not take its options.*ssl\.ca\.location") as failure:
-        kafka_topics.partitions(source(missing).build())
+        Brokers.of(source(missing).build())
     assert not failure.value.restartable
 
 
@@ -204,9 +205,9 @@ def test_secrets_are_shown_nowhere() -> None:
 
 
 def test_spark_gets_javas_names_and_the_group_id() -> None:
-    options = _kafka_options(source(LIBRDKAFKA_SASL).set_group_id("mine").build(), {}, {})
+    options = consumer(source(LIBRDKAFKA_SASL).set_group_id("mine").build())
     assert options["groupIdPrefix"] == "mine"
     for name, value in JAVA_SASL.items():
         assert options[f"kafka.{name}"] == value
     assert "kafka.sasl.password" not in options
-    assert "groupIdPrefix" not in _kafka_options(source({}).build(), {}, {})
+    assert "groupIdPrefix" not in consumer(source({}).build())

@@ -205,7 +205,7 @@ import sys
 from pathlib import Path
 import cloudpickle
 from headrace.runtime.local_run import LocalRun
-from headrace.runtime.spark_sources import Part
+from headrace.runtime.parts import Part
 
 run = LocalRun(cloudpickle.loads(Path(sys.argv[1]).read_bytes()))
 for line in ("x 1", "y 2", "x 3"):

@@ -1,6 +1,11 @@
 """Kafka source and sink; PyFlink's `pyflink.datastream.connectors.kafka`."""
 
 from headrace.datastream.connectors.base import DeliveryGuarantee
+from headrace.datastream.connectors.kafka_offsets import (
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
+    KafkaTopicPartition,
+)
 from headrace.datastream.connectors.kafka_sink import (
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
@@ -9,16 +14,15 @@ from headrace.datastream.connectors.kafka_sink import (
 )
 from headrace.datastream.connectors.kafka_source import (
     DeadLetters,
-    KafkaOffsetsInitializer,
     KafkaSource,
     KafkaSourceBuilder,
-    KafkaTopicPartition,
     OnDeserializationError,
 )
 
 __all__ = [
     "DeadLetters",
     "DeliveryGuarantee",
+    "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaRecordSerializationSchema",
     "KafkaRecordSerializationSchemaBuilder",

@@ -1,0 +1,238 @@
+"""One Kafka source of a run: what it keeps, where it stands, what of it is lost."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headrace.connectors.kafka import security
+from headrace.datastream.connectors.kafka import KafkaSource
+from headrace.datastream.connectors.kafka_offsets import Mode
+from headrace.runtime import kafka_bounds, kafka_losses, kafka_topics
+from headrace.runtime.errors import JobFailed, UnknownTopic
+from headrace.runtime.kafka_brokers import Brokers, Offsets, Partitions, each
+from headrace.runtime.kafka_kept import Kept, reached
+from headrace.runtime.kafka_losses import DataLost, Loss
+from headrace.runtime.spark_offsets import SparkOffsets
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class KafkaInput:
+    """A source made ready. `index` is its position among Spark's sources."""
+
+    source: KafkaSource
+    index: int
+    kept: Kept
+    #: Where `kept` is kept.
+    path: Path
+    brokers: Brokers
+    spark: SparkOffsets
+    #: What is read from now on, apart from what is discovered.
+    reads: Partitions = field(default_factory=dict)
+    #: Records given up on, since the last look.
+    lost: int = 0
+
+    @classmethod
+    def prepare(
+        cls, source: KafkaSource, index: int, path: Path, spark: SparkOffsets
+    ) -> KafkaInput:
+        """Raises UnknownTopic, DataLost, JobFailed. Takes milliseconds, Spark's start seconds:
+        call it before."""
+        brokers = Brokers.of(source)
+        # until Spark knows where the source starts nothing of it has been read
+        first = spark.next_start(index) is None or not path.exists()
+        kept = Kept.first(source, brokers) if first else Kept.read(path)
+        prepared = cls(source, index, kept, path, brokers, spark)
+        prepared._settle()
+        kept.write(path)
+        prepared.reads = prepared._partitions()
+        return prepared
+
+    # --- for Spark
+
+    def options(self) -> dict[str, str]:
+        """What to read and where to start, as options of Spark's source. The start only counts
+        while Spark has no offsets of its own."""
+        return {**self._subscription(), "startingOffsets": self._start()}
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        return tuple(f"{t}-{p}" for t, numbers in self.kept.partitions.items() for p in numbers)
+
+    def _subscription(self) -> dict[str, str]:
+        source = self.source
+        if source.partitions or not self._discovers:
+            return {"assign": json.dumps(self.reads)}
+        if source.topic_pattern is not None:
+            return {"subscribePattern": kafka_topics.java_pattern(source.topic_pattern)}
+        return {"subscribe": ",".join(source.topics)}
+
+    @property
+    def _discovers(self) -> bool:
+        return self.source.reading.discover and self.kept.ends is None
+
+    def _start(self) -> str:
+        if self.source.start.mode is Mode.EARLIEST:
+            return "earliest"
+        # a partition that has come since the job's first start is read from its beginning
+        return json.dumps(
+            {
+                topic: {str(n): self.kept.start.get(topic, {}).get(str(n), -2) for n in numbers}
+                for topic, numbers in self.reads.items()
+            }
+        )
+
+    def _partitions(self) -> Partitions:
+        found = kafka_topics.partitions(self.source, self.brokers)
+        if self.kept.ends is not None:
+            found = self.kept.partitions
+        elif not self._discovers and not self.source.partitions:
+            found = {**self.kept.partitions, **numbered(self.position or {})}
+        if not found and not self._discovers:
+            raise UnknownTopic(
+                f"no topic at {self.source.bootstrap_servers} matches "
+                f"{self.source.topic_pattern!r}, and the source does not look for new ones; create "
+                "one, or correct the pattern in the job"
+            )
+        return found
+
+    # --- while it runs
+
+    @property
+    def position(self) -> Offsets | None:
+        """Where the next batch starts; None before the first."""
+        found: Offsets | None = self.spark.next_start(self.index)
+        return found
+
+    @property
+    def ended(self) -> bool:
+        return self.kept.ends is not None and reached(self.kept.ends, self.position or {})
+
+    def has_more(self) -> bool:
+        """Whether there are records between where the source stands and its end."""
+        latest = self.brokers.readable(self.kept.partitions)
+        position = self.position or {}
+        return any(
+            latest.get(t, {}).get(p, 0) > position.get(t, {}).get(p, 0) < end
+            for t, p, end in each(self.kept.ends or {})
+        )
+
+    def losses(self) -> list[Loss]:
+        """What of the source is lost now. Raises JobFailed when the brokers do not answer."""
+        positions = self.position
+        if positions is None:
+            return []
+        there = kafka_topics.present(self.source, self.brokers)
+        partitions = numbered(kafka_bounds.over(kafka_bounds.missing(there, {}), positions))
+        earliest = self.brokers.earliest(partitions)
+        losses = kafka_losses.find(
+            positions,
+            earliest,
+            self.brokers.latest(partitions),
+            self.kept.ids,
+            self.brokers.ids(partitions),
+        )
+        new = kafka_bounds.missing(there, positions) if self._discovers else {}
+        for topic, partition, _ in each(new):
+            begins = earliest.get(topic, {}).get(partition, 0)
+            if begins > 0:
+                losses.append(Loss(topic, partition, 0, begins))
+        return losses
+
+    def watch_ids(self) -> bool:
+        """Whether a topic was deleted or made again; the ids of new ones are kept. Raises
+        JobFailed when the brokers do not answer."""
+        ids = self.brokers.ids({*self.kept.ids, *(self.position or {})})
+        if any(ids.get(topic) != known for topic, known in self.kept.ids.items()):
+            return True
+        if ids != self.kept.ids:
+            self.kept.ids = ids
+            self.kept.write(self.path)
+        return False
+
+    def go_on(self, losses: list[Loss]) -> None:
+        """Move on past what is lost; no query may run. Raises DataLost unless the source is told
+        to go on."""
+        if self.source.reading.fail_on_data_loss:
+            raise DataLost(self.source.described, losses)
+        for loss in losses:
+            log.warning("Source %s goes on without: %s", self.source.described, loss.said)
+        self.spark.move(self.index, lambda offsets: kafka_losses.moved(offsets, losses))
+        self.lost += sum(loss.count for loss in losses)
+        self._end_of_lost(losses)
+        self.kept.ids = self.brokers.ids({loss.topic for loss in losses} | self.kept.ids.keys())
+        self.kept.write(self.path)
+
+    def _end_of_lost(self, losses: list[Loss]) -> None:
+        """What is gone has no end to wait for; that of another topic is another one."""
+        for loss in losses:
+            ends = (self.kept.ends or {}).get(loss.topic, {})
+            if loss.end is None:
+                ends.pop(loss.partition, None)
+            elif loss.replaced and loss.partition in ends:
+                here = {loss.topic: [int(loss.partition)]}
+                ends.update(self.brokers.readable(here).get(loss.topic, {}))
+
+    # --- at a restore
+
+    def _settle(self) -> None:
+        """Make Spark's log fit what the program reads now, and find out what is lost."""
+        if self.position is None:
+            return
+        self._leave()
+        self._join()
+        losses = self.losses()
+        if losses:
+            self.go_on(losses)
+
+    def _leave(self) -> None:
+        """What the program does not name any more is left, which is no loss."""
+        source = self.source
+        if self.kept.ends is not None or source.topic_pattern is not None:
+            return
+        explicit = {(tp.topic, str(tp.partition)) for tp in source.partitions}
+        left = {
+            (t, p)
+            for t, p, _ in each(self.position or {})
+            if t not in source.topics and (t, p) not in explicit
+        }
+        if left:
+            log.info("%s: no more read: %s", source.described, sorted(left))
+            self.spark.move(self.index, lambda offsets: _without(offsets, left))
+        there = self.position or {}
+        self.kept.ids = {topic: id_ for topic, id_ in self.kept.ids.items() if topic in there}
+
+    def _join(self) -> None:
+        """What the program names only now is read from the earliest offset there is, which is no
+        loss either."""
+        positions = self.position or {}
+        present = kafka_topics.present(self.source, self.brokers)
+        named = self.source.topic_pattern is None or self.source.topic_pattern != self.kept.pattern
+        if self.kept.ends is not None or not named:
+            return
+        self.kept.pattern = self.source.topic_pattern
+        new = {t: numbers for t, numbers in present.items() if t not in positions}
+        begins = self.brokers.earliest(new)
+        if any(offset > 0 for _, _, offset in each(begins)):
+            self.spark.move(self.index, lambda offsets: kafka_bounds.over(offsets, begins))
+
+
+def numbered(offsets: Offsets) -> Partitions:
+    return {topic: sorted(int(p) for p in partitions) for topic, partitions in offsets.items()}
+
+
+def _without(offsets: Offsets, left: set[tuple[str, str]]) -> Offsets:
+    kept = {t: {p: o for p, o in ps.items() if (t, p) not in left} for t, ps in offsets.items()}
+    return {topic: partitions for topic, partitions in kept.items() if partitions}
+
+
+def client_options(source: KafkaSource) -> dict[str, str]:
+    """The source's own properties for Spark's consumer. Raises JobFailed."""
+    try:
+        return security.for_java(source.properties)
+    except ValueError as error:
+        raise JobFailed(f"Source {source.described}: {error}", restartable=False) from error
