@@ -21,6 +21,8 @@ PATIENCE_SECONDS = 240.0
 POINT_SECONDS = 120.0
 #: How long a driver may live on after another took its job over.
 REPLACED_SECONDS = 150.0
+#: How long the processes of a driver may outlive it.
+END_SECONDS = 60.0
 #: Of threads that end transactions beside the one that is to halt.
 LINGER_SECONDS = 0.7
 #: Between the transaction timeout and the broker's abort.
@@ -138,7 +140,8 @@ class Injector:
         assert old_process is not None
         if not processes.wait(lambda: old_process.poll() is not None, REPLACED_SECONDS):
             self.problems.append(f"a driver that was replaced ({fault}) did not stop")
-        processes.left_after(old, 30)
+        left = processes.left_after(old, END_SECONDS)
+        self.problems += [f"a driver that was replaced left {process}" for process in left]
         processes.kill_all(old)
         self._note_end(attempt, old_process.wait())
 

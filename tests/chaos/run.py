@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from headrace.connectors.twophase.steps import Step
-from tests.chaos import faults, feed, miniature, verification
+from tests.chaos import faults, feed, miniature, processes, verification
 from tests.chaos.broker import Broker
 from tests.chaos.faults import MINIATURE_WEIGHTS, SPARK_WEIGHTS, Fault, Kind, Victim
 from tests.chaos.injection import PATIENCE_SECONDS, Hit, Injector, Unrecovered
@@ -102,6 +102,7 @@ class Run:
     say: Callable[[str], None]
     home: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="headrace-chaos-")))
     outcomes: list[Outcome] = field(default_factory=list)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def execute(self) -> list[Outcome]:
         """All parts. What went wrong is in their `problems`."""
@@ -109,7 +110,7 @@ class Run:
         broker = Broker(self.home / "broker", self.jar_folder)
         try:
             site = Site(
-                run=uuid.uuid4().hex,
+                run=self.id,
                 home=self.home,
                 servers=broker.servers,
                 jars=jars.resolve("spark", self.jar_folder),
@@ -119,6 +120,7 @@ class Run:
             self._workload(Job(site), self.schedule.job, broker)
             self._workload(Query(site), self.schedule.query, broker)
         finally:
+            processes.kill_all(f"{self.id}/")
             broker.stop()
         return self.outcomes
 

@@ -26,7 +26,7 @@ from headrace.connectors.kafka.writer import Prepared, open_writer
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDS = 5
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 150
 
 
 @dataclass(frozen=True)
