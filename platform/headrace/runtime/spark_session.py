@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from headrace.runtime import worker_sockets
 from headrace.runtime.context import RunContext
 from headrace.wire import rundir
 
@@ -78,6 +79,7 @@ def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
     if context.master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
         settings["spark.driver.bindAddress"] = "127.0.0.1"
+        settings |= worker_sockets.settings()
     if context.master.startswith("spark:"):
         settings["spark.cores.max"] = str(parallelism)
         settings["spark.executor.memory"] = f"{context.memory_mib}m"

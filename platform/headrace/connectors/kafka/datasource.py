@@ -25,6 +25,8 @@ is run again has the same rows in the same partitions, which Spark itself assume
 
 from __future__ import annotations
 
+import functools
+import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -99,6 +101,7 @@ class BatchWriter(DataSourceStreamArrowWriter):
         self._resume = resume
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
+        _spare_collections()
         writer = open_writer(self._settings, TaskIdentity.current(), self._resume)
         try:
             for batch in iterator:
@@ -164,6 +167,14 @@ def checkpoint_directory(options: Mapping[str, str]) -> Path:
             "reach as a file path, given as an option of this query"
         )
     return Path(parsed.path)
+
+
+@functools.cache
+def _spare_collections() -> None:
+    """Spark's workers collect all garbage after every task, 20 ms for what pandas, pyarrow and
+    the rest hold. What there is when a worker comes here first stays, and is left out from then
+    on. (The platform's jobs get this from their daemon.)"""
+    gc.freeze()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,23 @@
+"""CPU time of a process and everything it started."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+
+import psutil
+
+
+def cpu_seconds(root: int | None = None, without: Iterable[int] = ()) -> float:
+    """Used so far by the process `root` (this one unless given), by its descendants, and by those
+    of them that have ended and been waited for; the trees under `without` are left out."""
+    process = psutil.Process(root)
+    left_out = set(without)
+    if process.pid in left_out:
+        return 0.0
+    total = 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        times = process.cpu_times()
+        total = times.user + times.system + times.children_user + times.children_system
+        total += sum(cpu_seconds(child.pid, left_out) for child in process.children())
+    return total

@@ -1,0 +1,1 @@
+"""The Kafka sink beside Spark's own: throughput, CPU, cost of small batches, latency."""
