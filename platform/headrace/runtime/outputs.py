@@ -55,13 +55,10 @@ class KafkaOutput:
 
 
 class TwoPhaseOutput:
-    def __init__(
-        self, sink: TwoPhaseCommitSink[Any, Any], name: str, job: str, operator: str
-    ) -> None:
+    def __init__(self, sink: TwoPhaseCommitSink[Any, Any], name: str, job: str) -> None:
         self._sink = sink
         self._name = name
         self._root = f"{sink.transactional_id_prefix or job}-{name}"
-        self._operator = operator
 
     def participant(self) -> Participant:
         return HookParticipant(self._sink, self._name, self._root)
@@ -77,11 +74,11 @@ def outputs(program: Program, names: dict[int, str], job: str) -> dict[int, Outp
     check_together(list(kafka.values()))
     found: dict[int, Output] = {}
     for number, sink in program.sinks.items():
-        operator = program.nodes[number].name
         if number in kafka:
+            operator = program.nodes[number].name
             found[number] = KafkaOutput(kafka[number], operator, sink.serializer.record)
         elif isinstance(sink, TwoPhaseCommitSink):
-            found[number] = TwoPhaseOutput(sink, names[number], job, operator)
+            found[number] = TwoPhaseOutput(sink, names[number], job)
     return found
 
 

@@ -46,7 +46,8 @@ class HookParticipant:
         return self._sink.commit_timeout_seconds
 
     def check(self) -> str:
-        self._until(Deadline.after(CHECK_SECONDS), partial(self._sink.check, self._root))
+        check = partial(self._sink.check, self._root)
+        self._until(Deadline.after(CHECK_SECONDS), check, errors.Unreachable)
         return ""
 
     def newest_epoch(self, deadline: Deadline) -> int:
@@ -96,9 +97,14 @@ class HookParticipant:
             self._until(deadline, partial(self._sink.recover_and_abort, each))
         return len(found)
 
-    def _until(self, deadline: Deadline, do: Callable[[], T]) -> T:
+    def _until(
+        self,
+        deadline: Deadline,
+        do: Callable[[], T],
+        failure: type[errors.SinkError] = errors.CommitIncomplete,
+    ) -> T:
         """What `do` answers, called again while it fails. Raises `SinkError`s as they are, and
-        `CommitIncomplete` at the deadline."""
+        `failure` at the deadline."""
         pause = FIRST_PAUSE_SECONDS
         while True:
             try:
@@ -108,7 +114,7 @@ class HookParticipant:
             except Exception as error:
                 if deadline.passed():
                     detail = f"sink {self._name}: {type(error).__name__}: {error}"
-                    raise errors.CommitIncomplete(detail) from error
+                    raise failure(detail) from error
                 log.warning("sink %s, trying again: %s", self._name, error)
             time.sleep(pause)
             pause = min(LONGEST_PAUSE_SECONDS, pause * 2)

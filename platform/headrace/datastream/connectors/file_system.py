@@ -1,12 +1,30 @@
-"""Files as a source; PyFlink's `pyflink.datastream.connectors.file_system`."""
+"""Files as a source and a sink; PyFlink's `pyflink.datastream.connectors.file_system`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headrace.connectors.files.buckets import BucketAssigner
 from headrace.datastream.connectors.base import Source
+from headrace.datastream.connectors.file_sink import (
+    BulkFormatBuilder,
+    FileSink,
+    OutputFileConfig,
+    RollingPolicy,
+    RowFormatBuilder,
+)
 
-__all__ = ["FileSource", "FileSourceBuilder", "StreamFormat"]
+__all__ = [
+    "BucketAssigner",
+    "BulkFormatBuilder",
+    "FileSink",
+    "FileSource",
+    "FileSourceBuilder",
+    "OutputFileConfig",
+    "RollingPolicy",
+    "RowFormatBuilder",
+    "StreamFormat",
+]
 
 
 @dataclass(frozen=True)
