@@ -17,7 +17,8 @@ from headrace.connectors.twophase.steps import Step
 from tests.chaos import processes, reading
 from tests.chaos.broker import Broker
 from tests.chaos.faults import TASK_STEPS, Fault, Kind, Victim
-from tests.chaos.injection import SPARE_SECONDS, Hit, Unrecovered
+from tests.chaos.injection import SPARE_SECONDS, Hit
+from tests.chaos.life import Unrecovered
 from tests.chaos.workloads import FATAL
 from tests.kafka import brokers, engine
 from tests.kafka.engine import Crash, Ended, Plan

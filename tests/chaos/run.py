@@ -16,7 +16,8 @@ from headrace.connectors.twophase.steps import Step
 from tests.chaos import faults, feed, miniature, processes, verification
 from tests.chaos.broker import Broker
 from tests.chaos.faults import MINIATURE_WEIGHTS, SPARK_WEIGHTS, Fault, Kind, Victim
-from tests.chaos.injection import PATIENCE_SECONDS, Hit, Injector, Unrecovered
+from tests.chaos.injection import Hit, Injector
+from tests.chaos.life import PATIENCE_SECONDS, Life, Unrecovered
 from tests.chaos.miniature import Miniature
 from tests.chaos.watch import Watch
 from tests.chaos.workloads import Job, Progress, Query, Site, Totals, Workload
@@ -131,16 +132,16 @@ class Run:
         self.outcomes.append(outcome)
         begun = time.monotonic()
         injector = Injector(workload, broker, self.say)
-        outcome.hits, outcome.ends = injector.hits, injector.ends
+        outcome.hits, outcome.ends = injector.hits, injector.life.ends
         input_ = feed.Feed(workload.site.servers, workload.source, RECORDS_PER_SECOND)
         watch = Watch(
             workload.site.servers, workload.outputs, feed.PARTITIONS, counted=workload.counted
         )
         try:
             _inject_all(injector.inject, planned)
-            injector.settle()
+            injector.life.settle()
             outcome.records = input_.finish(60)
-            _drain(injector, watch, outcome.records)
+            _drain(injector.life, watch, outcome.records)
             if code := workload.stop(STOP_SECONDS):
                 outcome.problems.append(f"the last driver ended with code {code}")
         except (Unrecovered, subprocess.TimeoutExpired) as error:
@@ -148,8 +149,10 @@ class Run:
         finally:
             input_.finish(60)
             watch.finish()
-            injector.end()
-        outcome.problems += injector.problems + watch.problems + verification.problems_of(workload)
+            injector.life.end()
+        outcome.problems += (
+            injector.life.problems + watch.problems + verification.problems_of(workload)
+        )
         outcome.totals = Totals.of(workload.recoveries())
         outcome.starts = workload.attempts
         outcome.batches = Progress.of(workload.checkpoint()).completed + 1
@@ -187,11 +190,11 @@ def _inject_all(inject: Callable[[Fault], bool], planned: list[Fault]) -> None:
                 break
 
 
-def _drain(injector: Injector, watch: Watch, records: int) -> None:
+def _drain(life: Life, watch: Watch, records: int) -> None:
     """Until the live consumer has seen as many records as came in."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while watch.records() < records:
         if time.monotonic() > deadline:
             raise Unrecovered(f"the live consumer saw {watch.records()} of {records} records")
-        injector.revive()
+        life.revive()
         time.sleep(0.2)

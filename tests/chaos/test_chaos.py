@@ -16,7 +16,7 @@ from tests.chaos.run import Run, Schedule
 FAULTS = 24
 
 
-@pytest.mark.timeout(1500)
+@pytest.mark.timeout(2400)
 def test_no_record_is_lost_or_doubled_whatever_dies(jar_folder: Path) -> None:
     seed = int(os.environ.get("HEADRACE_CHAOS_SEED", random.randrange(1_000_000)))
     schedule = Schedule.of(seed, FAULTS)

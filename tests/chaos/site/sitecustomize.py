@@ -14,7 +14,7 @@ from pathlib import Path
 FOLDER = os.environ.get("HEADRACE_CHAOS_POINTS", "")
 
 
-def at(step):
+def at(step) -> None:  # type: ignore[no-untyped-def]
     for armed in Path(FOLDER).glob(f"armed-{step.value}-*"):
         skip = int(armed.name.rpartition("-")[2])
         # whoever renames the file has it; two threads or processes may come at once

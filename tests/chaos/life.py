@@ -1,0 +1,119 @@
+"""A workload's drivers, one after the other: who starts them again, and why each ended."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from tests.chaos import processes, workloads
+from tests.chaos.faults import Part
+from tests.chaos.workloads import Progress, Workload
+
+#: What a restart or a batch may take on a slow machine.
+PATIENCE_SECONDS = 480.0
+#: How long the processes of a driver may outlive it.
+END_SECONDS = 60.0
+
+
+class Unrecovered(Exception):
+    """The workload does not go on. Nothing more can be injected."""
+
+
+class Life:
+    """Of one workload."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        #: Why drivers ended, apart from being killed.
+        self.ends: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self._killed = False
+
+    @property
+    def mark(self) -> str:
+        """Of the current attempt's processes."""
+        return self._workload.mark
+
+    def progress(self) -> Progress:
+        return Progress.of(self._workload.checkpoint())
+
+    def alive(self) -> bool:
+        process = self._workload.process
+        return process is not None and process.poll() is None
+
+    def start(self) -> None:
+        self._killed = False
+        self._workload.start()
+
+    def revive(self) -> None:
+        """Start the workload again if its driver has ended."""
+        if not self.alive():
+            self.bury()
+            self.start()
+
+    def settle(self) -> None:
+        """Until one more batch is completed, the workload started again if need be."""
+        completed = self.progress().completed
+        self._until(lambda: self.progress().completed > completed, "no batch ends")
+
+    def next_batch(self) -> None:
+        """Until a batch begins."""
+        planned = self.progress().planned
+        self._until(lambda: self.progress().planned > planned, "no batch begins")
+
+    def _until(self, condition: Callable[[], bool], otherwise: str) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            if time.monotonic() > deadline:
+                raise Unrecovered(f"{self._workload.name}: {otherwise}")
+            self.revive()
+            time.sleep(0.01)
+
+    def kill(self, part: Part) -> bool:
+        """SIGKILL; what is left of the driver has to notice by itself. Whether it was alive."""
+        process = self._workload.process
+        alive = self.alive()
+        self._killed = self._killed or alive
+        if part is Part.ALL:
+            processes.kill_all(self.mark)
+        if process is None or part is Part.ALL or not alive:
+            return alive
+        virtual_machine = processes.of_role(self.mark, processes.JVM)
+        if part is Part.PYTHON or not virtual_machine:
+            process.kill()
+            return True
+        processes.send(virtual_machine, signal.SIGKILL)
+        if not processes.wait(lambda: process.poll() is not None, END_SECONDS):
+            self.problems.append("a driver outlives its JVM")
+            processes.kill_all(self.mark)
+        return True
+
+    def was_killed(self, pid: int) -> None:
+        """By somebody else; it matters when that is the driver itself."""
+        process = self._workload.process
+        self._killed = self._killed or (process is not None and process.pid == pid)
+
+    def bury(self) -> None:
+        """Note the end of the current attempt, if there was one."""
+        process = self._workload.process
+        if process is None:
+            return
+        code = process.wait()
+        if not self._killed:
+            self.note_end(self._workload.attempts, code)
+        self._workload.process = None
+
+    def note_end(self, attempt: int, code: int) -> None:
+        """An attempt ended by itself."""
+        error = workloads.error_in(self._workload.log(attempt)) if code else "ended with code 0"
+        self.ends[error] += 1
+        if error in workloads.FATAL or code == 0:
+            self.problems.append(f"{self._workload.name}, attempt {attempt}: {error}")
+
+    def end(self) -> None:
+        """Whatever of the current attempt still runs is killed."""
+        if self.alive():
+            self.kill(Part.ALL)
+            self.bury()
