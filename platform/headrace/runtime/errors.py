@@ -33,6 +33,7 @@ _FINAL = (
     kafka.CommitRefused,
     kafka.CheckpointReplaced,
     kafka.InvalidRecord,
+    kafka.PrefixInUse,
 )
 _OPERATOR_ERROR = re.compile(
     r"(?:headrace\.runtime\.operators\.operator\.)?OperatorError: (operator ['\"].*)", re.DOTALL

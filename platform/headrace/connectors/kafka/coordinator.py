@@ -14,12 +14,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import kafka.errors
 from kafka.admin import ConfigResource, KafkaAdminClient
 from kafka.protocol.metadata import CoordinatorType
 from kafka.protocol.producer.transaction import EndTxnRequest, InitProducerIdRequest
+from kafka.structs import OffsetAndMetadata, TopicPartition
 
 from headrace.connectors.kafka import answers, errors
 from headrace.connectors.kafka.messages import PreparedTransaction
@@ -176,6 +178,21 @@ class Coordinator:
         self._check_compacted(topic)
         return found
 
+    def read_notes(self, topic: str, groups: Iterable[str]) -> dict[str, str]:
+        """The metadata of the offset that each consumer group has committed in the topic, if it
+        has. Raises `ClusterUnreachable`, `CommitRefused`."""
+        place = TopicPartition(topic, 0)
+        wanted = {group: [place] for group in groups}
+        listed = self._call(lambda client: client.list_group_offsets(wanted))
+        return {group: found[place].metadata for group, found in listed.items() if place in found}
+
+    def write_notes(self, topic: str, notes: dict[str, str]) -> None:
+        """The opposite of `read_notes`; the offsets themselves are the time. Raises as it does."""
+        place, now = TopicPartition(topic, 0), int(time.time() * 1000)
+        for group, note in notes.items():
+            offsets = {place: OffsetAndMetadata(now, note, -1)}
+            self._call(partial(_commit_offsets, group=group, offsets=offsets))
+
     def close(self) -> None:
         with self._lock:
             client, self._client = self._client, None
@@ -228,6 +245,12 @@ class Coordinator:
             if self._client is None:
                 self._client = KafkaAdminClient(**self._configuration)
             return self._client
+
+
+def _commit_offsets(client: KafkaAdminClient, group: str, offsets: dict[Any, Any]) -> None:
+    for error in client.alter_group_offsets(group, offsets).values():
+        if error is not kafka.errors.NoError:
+            raise error()
 
 
 async def _ask(client: KafkaAdminClient, requests: dict[str, Any]) -> dict[str, int]:

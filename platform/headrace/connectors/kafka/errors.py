@@ -26,6 +26,7 @@ __all__ = [
     "KafkaSinkError",
     "MarkersBlocked",
     "OutcomeUnknown",
+    "PrefixInUse",
     "ProducerUnavailable",
     "SecondDriver",
     "WriteFailed",
@@ -38,6 +39,12 @@ KafkaSinkError = SinkError
 class InvalidRecord(WriteFailed):
     """A record cannot be written to Kafka as it is, so its partition fails; with exactly-once
     nothing of the batch becomes visible. Correct what makes the records, or the topic."""
+
+
+class PrefixInUse(SinkError):
+    """Another job uses the same transactional id prefix, and the two would abort each other's
+    transactions. This one stops and wrote nothing that is visible. Give it a prefix of its own,
+    or stop the other job."""
 
 
 class ProducerUnavailable(SinkError):

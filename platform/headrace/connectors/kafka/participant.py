@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from headrace.connectors.kafka import ending, errors, ids, markers, outcome, producers
+from headrace.connectors.kafka import claims, ending, errors, ids, markers, outcome, producers
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
 from headrace.connectors.twophase.deadline import Deadline
 from headrace.connectors.twophase.messages import Prepared
+from headrace.connectors.twophase.ownership import Identity
 from headrace.connectors.twophase.participant import Outcome
+
+log = logging.getLogger(__name__)
 
 #: Beyond the transaction timeout nothing is left to commit, but the answer still matters.
 SPARE_SECONDS = 60.0
@@ -46,6 +50,31 @@ class KafkaParticipant:
         """The answer is the id of the marker topic."""
         producers.check_options(self._settings)
         return _check_cluster(self._settings) if self.transactional else ""
+
+    def hold(self, job: Identity, *, starting: bool) -> None:
+        """Contract: `claims`. When the cluster does not answer a running job, or allows nobody to
+        commit offsets, nothing is held."""
+        claimed = self._claims()
+        try:
+            if starting:
+                _patiently(lambda: claimed.take(job))
+            else:
+                claimed.renew(job)
+        except errors.CommitRefused as error:
+            log.warning("not checked whether another job uses the prefix: %s", error.detail)
+        except errors.ClusterUnreachable as error:
+            if starting:
+                raise
+            log.warning("the claim on the prefix was not renewed: %s", error.detail)
+
+    def release(self, job: Identity) -> None:
+        self._claims().release(job)
+
+    def _claims(self) -> claims.Claims:
+        mine = self._settings
+        return claims.Claims(
+            coordinator_for(mine), mine.marker_topic, mine.transactional_id_prefix, mine.id_root
+        )
 
     def newest_epoch(self, deadline: Deadline) -> int:
         """Newest epoch of any transactional id: a job that starts anew, without its old

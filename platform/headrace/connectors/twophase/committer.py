@@ -77,6 +77,20 @@ class Committer:
         self.resume = found.resume
         return found
 
+    def hold(self) -> None:
+        """Say that the job still runs: commits do it by themselves. A driver that may have
+        nothing to commit for a while calls it every few seconds. Raises what `recover` does."""
+        for sink in self._job.sinks.values():
+            sink.hold(self._job.owners.identity(), starting=False)
+
+    def release(self) -> None:
+        """The job has ended on purpose: what it held is free at once. Never raises."""
+        for sink in self._job.sinks.values():
+            try:
+                sink.release(self._job.owners.identity())
+            except errors.SinkError as error:
+                log.warning("sink %s is free for other jobs only later: %s", sink.name, error)
+
     def is_current(self, completed: int | None = None) -> bool:
         """Does `resume` still hold for the next batch? False before the first recovery, when
         another driver recovered since, and when a batch was decided and its end is not known."""
@@ -238,6 +252,7 @@ class Committer:
         if not at_once and time.monotonic() - last < SWEEP_SECONDS:
             return
         _swept[place] = time.monotonic()
+        self.hold()
         deadline = Deadline.after(ABORT_SECONDS)
         for sink in self._job.sinks.values():
             try:

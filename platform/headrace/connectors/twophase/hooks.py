@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from headrace.connectors.twophase import errors, names
 from headrace.connectors.twophase.deadline import Deadline
 from headrace.connectors.twophase.messages import Prepared
+from headrace.connectors.twophase.ownership import Identity
 from headrace.connectors.twophase.participant import Outcome
 from headrace.connectors.twophase.sink import TwoPhaseCommitSink
 
@@ -49,6 +50,12 @@ class HookParticipant:
         check = partial(self._sink.check, self._root)
         self._until(Deadline.after(CHECK_SECONDS), check, errors.Unreachable)
         return ""
+
+    def hold(self, job: Identity, *, starting: bool) -> None:
+        pass
+
+    def release(self, job: Identity) -> None:
+        pass
 
     def newest_epoch(self, deadline: Deadline) -> int:
         return max((epoch for epoch, _ in self._listed(deadline)), default=0)

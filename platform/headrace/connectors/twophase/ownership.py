@@ -18,6 +18,7 @@ import os
 import secrets
 import socket
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.connectors.twophase import errors, files
@@ -25,6 +26,14 @@ from headrace.connectors.twophase import errors, files
 DIRECTORY = Path("headrace") / "owners"
 JOB = Path("headrace") / "job.json"
 KEPT_OWNERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which job it is, and where its checkpoint is."""
+
+    job: str
+    checkpoint: str
 
 
 class OwnerStore:
@@ -42,6 +51,9 @@ class OwnerStore:
             with contextlib.suppress(FileExistsError):
                 name = json.dumps({"job": secrets.token_hex(4)}).encode()
                 files.create_exclusively(self._job, name)
+
+    def identity(self) -> Identity:
+        return Identity(self.job(), str(self._job.parent.parent.resolve()))
 
     def claim(self, above: int = 0) -> int:
         """Become the owner; the new epoch, greater than every epoch here and than `above`."""

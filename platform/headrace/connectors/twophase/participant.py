@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from headrace.connectors.twophase.deadline import Deadline
 from headrace.connectors.twophase.messages import Prepared, Written
+from headrace.connectors.twophase.ownership import Identity
 
 Message = Prepared | Written
 
@@ -62,6 +63,14 @@ class Participant(Protocol):
         """Refuse now what would fail later (`InvalidSettings`, `Unreachable`). The
         answer names the place that keeps the outcomes of transactions: when it differs from the
         one in a manifest, that place can no longer be asked."""
+
+    def hold(self, job: Identity, *, starting: bool) -> None:
+        """Say that `job` uses the sink, and stop it if another does and would get in its way:
+        once at every start after `check`, which may take a while, and now and then after a
+        commit, which may not."""
+
+    def release(self, job: Identity) -> None:
+        """`job` has ended on purpose."""
 
     def newest_epoch(self, deadline: Deadline) -> int:
         """The newest epoch of any transaction that the system knows, 0 if none."""

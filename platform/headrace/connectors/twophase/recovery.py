@@ -44,6 +44,8 @@ class Job:
 def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     """Take the job over and finish its last batch; contract: `Committer.recover`."""
     ledgers = {sink.name: sink.check() for sink in job.sinks.values()}
+    for sink in job.sinks.values():
+        sink.hold(job.owners.identity(), starting=True)
     newest = max(sink.newest_epoch(deadline) for sink in job.sinks.values())
     epoch = job.owners.claim(above=newest)
     steps.reached(steps.Step.CLAIMED)
