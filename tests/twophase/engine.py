@@ -145,21 +145,31 @@ class Engine:
         for batch in range(0 if done is None else done + 1, self.plan.batches):
             self.batch = batch
             self.reached.clear()
-            messages = [
-                self._task(output, partition, found.resume)
-                for partition in range(self.plan.partitions)
-                for output in self.plan.outputs().values()
-            ]
-            # As in Spark, the commit gets nothing but what can be pickled.
-            outputs.committer(self.plan.outputs(), self.plan.home, found.resume).commit(
-                self.batch, pickle.loads(pickle.dumps(messages))
-            )
+            self._run_batch(found.resume)
             (self.commits / str(self.batch)).touch()
+
+    def _run_batch(self, resume: Resume) -> None:
+        """As in Spark, the commit gets nothing but what can be pickled, and what tasks prepared
+        is aborted when another one fails."""
+        committer = outputs.committer(self.plan.outputs(), self.plan.home, resume)
+        messages: list[Message | None] = []
+        try:
+            for partition in range(self.plan.partitions):
+                for output in self.plan.outputs().values():
+                    messages.append(self._task(output, partition, resume))
+        except BaseException:
+            committer.abort(self.batch, messages)
+            raise
+        committer.commit(self.batch, pickle.loads(pickle.dumps(messages)))
 
     def _task(self, output: Output, partition: int, resume: Resume) -> Message | None:
         writer = output.open_writer(TaskIdentity(self.batch, partition, partition), resume)
-        writer.write([(None, value) for value in self.plan.values(self.batch, partition)])
-        return writer.prepare()
+        try:
+            writer.write([(None, value) for value in self.plan.values(self.batch, partition)])
+            return writer.prepare()
+        except BaseException:
+            writer.abort()
+            raise
 
     def _at(self, step: steps.Step) -> None:
         self.reached[step] = self.reached.get(step, 0) + 1

@@ -147,9 +147,11 @@ class Committer:
 
     def abort(self, batch_id: int, prepared: Iterable[Message | None]) -> None:
         """Make sure a failed batch stays invisible. What cannot be reached now is aborted at the
-        next recovery. A batch that has its manifest is past aborting and left alone."""
-        if self._job.manifests.read(batch_id, self._number(batch_id)) is None:
-            self._abort([each for each in prepared if isinstance(each, Prepared)])
+        next recovery. What a manifest names is past aborting and left alone."""
+        known = self._job.manifests.read(batch_id, self._number(batch_id))
+        decided = set(known.prepared) if known else set()
+        transactions = {each for each in prepared if isinstance(each, Prepared)}
+        self._abort(sorted(transactions - decided, key=lambda each: each.key))
 
     def _check_owner(self, batch_id: int, transactions: list[Prepared]) -> None:
         try:

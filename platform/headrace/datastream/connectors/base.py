@@ -1,8 +1,24 @@
 """What all connectors share; PyFlink's `pyflink.datastream.connectors.base`."""
 
 from headrace.connectors.kafka.settings import DeliveryGuarantee
+from headrace.connectors.twophase.sink import (
+    InvokeContext,
+    OutcomeUnknown,
+    TransactionContext,
+    TransactionLost,
+    TwoPhaseCommitSink,
+)
 
-__all__ = ["DeliveryGuarantee", "Sink", "Source"]
+__all__ = [
+    "DeliveryGuarantee",
+    "InvokeContext",
+    "OutcomeUnknown",
+    "Sink",
+    "Source",
+    "TransactionContext",
+    "TransactionLost",
+    "TwoPhaseCommitSink",
+]
 
 
 class Source:
@@ -10,4 +26,4 @@ class Source:
 
 
 class Sink:
-    """Base of what `sink_to` takes."""
+    """Base of what `sink_to` takes, beside `TwoPhaseCommitSink`."""

@@ -1,0 +1,193 @@
+"""The PostgreSQL sink's hooks against a real server."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from headrace.common import Instant, Row
+from headrace.connectors.postgres import server
+from headrace.connectors.postgres.sink import PostgresSink
+from headrace.connectors.twophase import errors, hooks, writer
+from headrace.connectors.twophase.hooks import HookParticipant
+from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity, Written
+from headrace.connectors.twophase.participant import Message
+from tests.twophase import postgresql
+from tests.twophase.postgresql import PASSWORD, Server
+from workers.embedded import ports
+
+
+@pytest.fixture
+def table(postgres: Server) -> str:
+    name = f"out_{uuid.uuid4().hex[:8]}"
+    postgres.execute(f"CREATE TABLE {name} (id int PRIMARY KEY, name text)")
+    return name
+
+
+@pytest.fixture
+def root() -> str:
+    return f"job-{uuid.uuid4().hex[:8]}-out"
+
+
+def run(
+    sink: PostgresSink, root: str, values: Sequence[Any], task: TaskIdentity | None = None
+) -> Message | None:
+    task = task or TaskIdentity(0, 0)
+    opened = writer.open_writer(sink, "out", root, task, Resume(epoch=1))
+    try:
+        opened.write([(None, value) for value in values])
+        return opened.prepare()
+    except BaseException:
+        opened.abort()
+        raise
+
+
+def checked(sink: PostgresSink, root: str) -> PostgresSink:
+    HookParticipant(sink, "out", root).check()
+    return sink
+
+
+def rows(postgres: Server, table: str) -> list[tuple[object, ...]]:
+    return postgres.query(f"SELECT * FROM {table} ORDER BY 1")
+
+
+UPSERT = (
+    "INSERT INTO {} (id, name) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name"
+)
+
+
+@pytest.mark.parametrize("statement", ["INSERT INTO {} VALUES (?, ?)", UPSERT])
+def test_rows_are_seen_when_they_are_committed(
+    postgres: Server, table: str, root: str, statement: str
+) -> None:
+    sink = checked(PostgresSink(postgres.settings, statement.format(table), batch_size=2), root)
+    message = run(sink, root, [Row(1, "a"), (2, None), [3, "tab\there\\"]])
+    assert isinstance(message, Prepared)
+    assert rows(postgres, table) == []
+    assert PASSWORD not in str(message)
+    assert message.handle["gid"] in postgres.prepared()
+
+    sink.commit(message.handle)
+    sink.commit(message.handle)
+    sink.abort(message.handle)
+
+    assert rows(postgres, table) == [(1, "a"), (2, None), (3, "tab\there\\")]
+    assert message.handle["gid"] not in postgres.prepared()
+
+
+def test_values_of_many_kinds(postgres: Server, root: str) -> None:
+    table = f"kinds_{root.split('-')[1]}"
+    kinds = "a bigint, b numeric, c bytea, d timestamptz, e jsonb, f text[], g boolean, h real"
+    postgres.execute(f"CREATE TABLE {table} ({kinds})")
+    values = (1, Decimal("1.5"), b"\x00x", Instant(1, 5000), {"k": [1]}, ["x", None], True, 0.5)
+    for statement in ("INSERT INTO {}", "INSERT INTO {} AS t"):
+        sql = f"{statement.format(table)} VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        sink = checked(PostgresSink(postgres.settings, sql), root)
+        message = run(sink, root, [values])
+        assert isinstance(message, Prepared)
+        sink.commit(message.handle)
+        root += "x"
+    at = datetime(1970, 1, 1, 0, 0, 1, 5, tzinfo=UTC)
+    wanted = (1, Decimal("1.5"), b"\x00x", at, {"k": [1]}, ["x", None], True, 0.5)
+    assert rows(postgres, table) == [wanted, wanted]
+
+
+def test_what_is_rolled_back_is_lost_for_certain(postgres: Server, table: str, root: str) -> None:
+    sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
+    message = run(sink, root, [(1, "a")])
+    assert isinstance(message, Prepared)
+    [(name, listed)] = sink.list_transactions(root)
+    assert name == message.handle["gid"]
+    sink.recover_and_abort(listed)
+    with pytest.raises(errors.TransactionLost):
+        sink.commit(message.handle)
+    assert rows(postgres, table) == []
+
+
+def test_a_failed_task_leaves_nothing(postgres: Server, table: str, root: str) -> None:
+    sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
+    with pytest.raises(ValueError, match="3 values for 2 parameters"):
+        run(sink, root, [(1, "a"), (2, "b", "c")])
+    with pytest.raises(Exception, match="duplicate key"):
+        run(sink, root, [(1, "a"), (1, "b")])
+    assert list(sink.list_transactions(root)) == []
+    assert isinstance(run(sink, root, [(1, "a")]), Prepared)
+    [(_, listed)] = sink.list_transactions(root)
+    sink.abort(listed)
+
+
+def test_a_retried_task_does_not_wait_for_the_locks_of_the_dead_one(
+    postgres: Server, table: str, root: str
+) -> None:
+    sink = checked(PostgresSink(postgres.settings, UPSERT.format(table)), root)
+    dead = run(sink, root, [(1, "dead")], TaskIdentity(0, 0, attempt=4))
+    again = run(sink, root, [(1, "again")], TaskIdentity(0, 0, attempt=9, retry=1))
+    assert isinstance(dead, Prepared)
+    assert isinstance(again, Prepared)
+    sink.commit(again.handle)
+    assert rows(postgres, table) == [(1, "again")]
+    assert list(sink.list_transactions(root)) == []
+
+
+def test_markers_of_earlier_batches_are_forgotten(postgres: Server, table: str, root: str) -> None:
+    sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
+    for batch in range(3):
+        message = run(sink, root, [(batch, "")], TaskIdentity(batch, 0))
+        assert isinstance(message, Prepared)
+        sink.commit(message.handle)
+    left = postgres.query(f"SELECT batch_id FROM {server.MARKERS} WHERE root = '{root}'")
+    assert left == [(2,)]
+
+
+def test_a_connection_that_broke_between_batches_is_made_anew(
+    postgres: Server, table: str, root: str
+) -> None:
+    sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
+    first = run(sink, root, [(1, "a")])
+    postgres.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        " AND application_name = 'headrace' AND usename = current_user"
+    )
+    second = run(sink, root, [(2, "b")], TaskIdentity(1, 0))
+    participant = HookParticipant(sink, "out", root)
+    for each in (first, second):
+        assert isinstance(each, Prepared)
+        participant.commit([each], hooks.Deadline.after(30), recovering=False)
+    assert rows(postgres, table) == [(1, "a"), (2, "b")]
+
+
+def test_at_least_once_is_seen_with_its_task(postgres: Server, table: str, root: str) -> None:
+    sink = PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)", exactly_once=False)
+    assert run(checked(sink, root), root, [(1, "a")]) == Written("out", 0, 1)
+    assert rows(postgres, table) == [(1, "a")]
+
+
+def test_a_server_without_prepared_transactions_is_refused() -> None:
+    with postgresql.running() as plain:
+        sink = PostgresSink(plain.settings, "INSERT INTO t VALUES (?)")
+        with pytest.raises(errors.InvalidSettings, match="max_prepared_transactions = 0") as caught:
+            checked(sink, "job-out")
+        assert "ALTER SYSTEM SET max_prepared_transactions" in str(caught.value)
+
+
+def test_a_wrong_password_is_said_and_not_shown(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "CHECK_SECONDS", 0.2)
+    wrong = replace(postgres.settings, password="not-" + PASSWORD)
+    with pytest.raises(errors.Unreachable, match="password authentication failed") as caught:
+        checked(PostgresSink(wrong, "INSERT INTO t VALUES (?)"), "job-out")
+    assert PASSWORD not in str(caught.value)
+
+
+def test_a_server_that_is_away(monkeypatch: pytest.MonkeyPatch, postgres: Server) -> None:
+    monkeypatch.setattr(hooks, "CHECK_SECONDS", 0.2)
+    nowhere = replace(postgres.settings, port=ports.free())
+    with pytest.raises(errors.Unreachable, match="does not answer"):
+        checked(PostgresSink(nowhere, "INSERT INTO t VALUES (?)"), "job-out")
