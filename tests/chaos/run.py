@@ -100,7 +100,8 @@ def _only(kinds: list[Kind]) -> dict[Kind, int]:
 class Run:
     schedule: Schedule
     jar_folder: Path
-    say: Callable[[str], None]
+    #: Hears of each fault that hit.
+    listener: Callable[[str], None]
     home: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="headrace-chaos-")))
     outcomes: list[Outcome] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -124,6 +125,11 @@ class Run:
             processes.kill_all(f"{self.id}/")
             broker.stop()
         return self.outcomes
+
+    def say(self, line: str) -> None:
+        with (self.home / "hits.txt").open("a") as file:
+            file.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+        self.listener(line)
 
     def _workload(self, workload: Workload, planned: list[Fault], broker: Broker) -> None:
         if not planned:
