@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.common.job_execution_result import JobExecutionResult
+from headrace.connectors.twophase import keeping
+from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Recovery
 from headrace.connectors.twophase.ownership import OwnerStore
 from headrace.runtime import (
@@ -77,8 +79,10 @@ class JobRun:
                 self._context.configuration,
                 self._kafka.inputs,
             )
-            self._run(spark, planned)
+            with keeping.kept(self._committer()):
+                self._run(spark, planned)
             self._recover()  # a stop within a batch, and failed tasks, leave transactions open
+            self._committer().release()
         finally:
             self._kafka.close()
             spark.stop()
@@ -114,10 +118,12 @@ class JobRun:
     def _spark_checkpoint(self) -> Path:
         return self._context.checkpoint_dir / "spark"
 
+    def _committer(self) -> Committer:
+        return outputs.committer(self._outputs, self._context.checkpoint_dir)
+
     def _recover(self) -> Recovery:
         """Finish or abort what an earlier query of this job left behind."""
-        committer = outputs.committer(self._outputs, self._context.checkpoint_dir)
-        return committer.recover(self._offsets.completed)
+        return self._committer().recover(self._offsets.completed)
 
     def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
         sink_plan = job_sink.SinkPlan(

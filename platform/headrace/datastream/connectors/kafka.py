@@ -7,10 +7,14 @@ from headrace.datastream.connectors.kafka_offsets import (
     KafkaTopicPartition,
 )
 from headrace.datastream.connectors.kafka_sink import (
+    FlinkFixedPartitioner,
+    HeaderProvider,
     KafkaRecordSerializationSchema,
     KafkaRecordSerializationSchemaBuilder,
     KafkaSink,
     KafkaSinkBuilder,
+    KafkaTopicSelector,
+    RoundRobinPartitioner,
 )
 from headrace.datastream.connectors.kafka_source import (
     DeadLetters,
@@ -22,6 +26,8 @@ from headrace.datastream.connectors.kafka_source import (
 __all__ = [
     "DeadLetters",
     "DeliveryGuarantee",
+    "FlinkFixedPartitioner",
+    "HeaderProvider",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
     "KafkaRecordSerializationSchema",
@@ -31,5 +37,7 @@ __all__ = [
     "KafkaSource",
     "KafkaSourceBuilder",
     "KafkaTopicPartition",
+    "KafkaTopicSelector",
     "OnDeserializationError",
+    "RoundRobinPartitioner",
 ]
