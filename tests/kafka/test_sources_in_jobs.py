@@ -154,7 +154,7 @@ from headrace.datastream import (
     AggregateFunction, DeliveryGuarantee, StreamExecutionEnvironment, TumblingEventTimeWindows,
 )
 from headrace.datastream.connectors.kafka import (
-    KafkaRecordSerializationSchema, KafkaSink, KafkaSource,
+    KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource,
 )
 
 name, strict = sys.argv[1:]
@@ -192,8 +192,12 @@ source = (
     .set_value_only_deserializer(SimpleStringSchema()).set_property("failOnDataLoss", strict)
     .build()
 )
+part = (
+    KafkaSource.builder().set_topics(name + ".part").set_unbounded(KafkaOffsetsInitializer.latest())
+    .set_value_only_deserializer(SimpleStringSchema()).build()
+)
 strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(0))
-stream = env.from_source(source, strategy, "in")
+stream = env.from_source(source, strategy, "in").union(env.from_source(part, strategy, "part"))
 stream.sink_to(sink("out"))
 (stream.key_by(lambda value: 1).window(TumblingEventTimeWindows.of(Time.milliseconds(100)))
  .aggregate(Count()).sink_to(sink("windows")))
@@ -226,33 +230,36 @@ def test_new_partitions_and_topics_are_read_and_lost_records_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
     name = f"p{uuid.uuid4().hex[:8]}"
-    one, two = f"{name}.in.one", f"{name}.in.two"
-    admin.create(one, f"{name}.out", f"{name}.windows", f"not.{name}.in.one")
+    one, two, part = f"{name}.in.one", f"{name}.in.two", f"{name}.part"
+    admin.create(one, part, f"{name}.out", f"{name}.windows", f"not.{name}.in.one")
+    produce(kafka, part, ["z"], timestamp=T0 + 5)
     produce(kafka, f"not.{name}.in.one", ["of another topic"])
     produce(kafka, one, ["a"], timestamp=T0)
     job = drive(PATTERN, name, "true", kafka=kafka)
     job.start()
     found = Found(kafka, name, job)
-    found.until("a")
+    found.until("a", "z")
+    produce(kafka, part, ["beyond the end"], timestamp=T0 + 5)
     admin.add_partitions(one, 2)
     produce(kafka, one, ["b"], partition=1, timestamp=T0 + 10)
-    found.until("a", "b")
+    found.until("z", "a", "b")
     admin.create(two)
     produce(kafka, two, ["c"], timestamp=T0 + 20)
-    found.until("a", "b", "c")
-    # the new partition and the new topic hold event time back like those of the start
+    found.until("z", "a", "b", "c")
+    # the new partition and the new topic hold event time back like those of the start, and the
+    # one that was read to its end does not
     produce(kafka, one, ["d"], timestamp=T0 + 500)
     produce(kafka, two, ["e"], timestamp=T0 + 500)
-    found.until("a", "b", "c", "d", "e")
+    found.until("z", "a", "b", "c", "d", "e")
     job.until(lambda: found.last().watermark == T0 + 10 - 1)
     assert found.windows() == []
     produce(kafka, one, ["f"], partition=1, timestamp=T0 + 500)
-    found.until("a", "b", "c", "d", "e", "f")
-    job.until(lambda: found.windows() == ["3"])
+    found.until("z", "a", "b", "c", "d", "e", "f")
+    job.until(lambda: found.windows() == ["4"])
     job.until(lambda: found.last().committed_offsets.get(one) is not None)
     assert found.last().counters["commitsSucceeded"] > 0
-    assert found.last().offsets == {one: {"0": 2, "1": 2}, two: {"0": 2}}
-    assert found.last().lag == {one: {"0": 0, "1": 0}, two: {"0": 0}}
+    assert found.last().offsets == {one: {"0": 2, "1": 2}, two: {"0": 2}, part: {"0": 1}}
+    assert found.last().lag == {one: {"0": 0, "1": 0}, two: {"0": 0}, part: {"0": 0}}
     job.terminate()
     assert job.wait() == 0
     assert group_offset(kafka, name, one) == 2
@@ -268,13 +275,13 @@ def test_new_partitions_and_topics_are_read_and_lost_records_told(
     job.arguments[1] = "false"
     produce(kafka, one, ["g"], timestamp=T0 + 501)
     job.start()
-    found.until("a", "b", "c", "d", "e", "f", "g")
+    found.until("z", "a", "b", "c", "d", "e", "f", "g")
     job.until(lambda: found.last().counters["recordsLost"] == 2)
     # deleted before the job could read them: their transaction was open
     opened = transact(kafka, one, ["lost", "lost too", "h"])
     admin.delete_records(one, 7)
     opened.commit_transaction()
-    found.until("a", "b", "c", "d", "e", "f", "g", "h")
+    found.until("z", "a", "b", "c", "d", "e", "f", "g", "h")
     job.until(lambda: found.last().counters["recordsLost"] == 4)
     # deleted and made again while the job runs, and beyond the offset it had read to
     admin.delete(two)

@@ -5,12 +5,13 @@ Runs in `mapInArrow`, one task per split (or part of it) and micro-batch.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK, Control, Frame, FrameWriter
 from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics, age_bucket
 from headrace.runtime.operators.operator import Element
 from headrace.runtime.operators.stateless import AssignTimestamps
@@ -138,7 +139,7 @@ def _arrow(frames: Iterable[Frame]) -> Iterator[pa.RecordBatch]:
 def ingest_control(
     packed: PackedProgram,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """As `ingest`, for the control source: rows (ended boolean, batch_time long)."""
+    """As `ingest`, for the control source: rows (ended boolean, splits string, batch_time)."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         program = packed.unpack()
@@ -146,6 +147,18 @@ def ingest_control(
             for row in batch.to_pylist():
                 writer = FrameWriter("control", program.max_parallelism)
                 writer.time = row[TIME_COLUMN]
-                yield from _arrow(writer.control(Control({}, row["ended"])))
+                ended = ended_splits(program, json.loads(row["splits"]))
+                yield from _arrow(writer.control(Control(ended, row["ended"])))
 
     return run
+
+
+def ended_splits(program: Program, splits: Iterable[str]) -> dict[str, int]:
+    """What every generator behind an ended split ("<source's node>:<split>") is told of it: it
+    holds no watermark back any more."""
+    return {
+        f"{generator.name}/{split}": MAX_WATERMARK
+        for split in splits
+        for generator in program.generators.values()
+        if split in generator.splits
+    }

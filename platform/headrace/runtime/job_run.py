@@ -164,7 +164,7 @@ class JobRun:
         while True:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
-            failure = self._watch(query, enough if planned.bounded else lambda: False)
+            failure = self._watch(query, enough if planned.bounded else self._tell_ended)
             if self._context.stop.asked.is_set():
                 return
             if failure is None and not self._kafka.replaced.is_set():
@@ -183,6 +183,13 @@ class JobRun:
 
     def _all_read(self) -> bool:
         return self._kafka.all_ended
+
+    def _tell_ended(self) -> bool:
+        """A split that was read to its end holds event time back no more; the job runs on."""
+        new = set(self._kafka.ended_splits) - self._control.told().keys()
+        if new:
+            self._control.end_splits(sorted(new))
+        return False
 
     def _end_told(self) -> bool:
         """Whether a batch has carried the end of input; what sources hold beyond is not wanted."""

@@ -112,6 +112,15 @@ class KafkaInput:
     def ended(self) -> bool:
         return self.kept.ends is not None and reached(self.kept.ends, self.position or {})
 
+    @property
+    def ended_splits(self) -> list[str]:
+        position = self.position or {}
+        return [
+            f"{topic}-{partition}"
+            for topic, partition, end in each(self.kept.ends or {})
+            if position.get(topic, {}).get(partition, -1) >= end
+        ]
+
     def has_more(self) -> bool:
         """Whether there are records between where the source stands and its end."""
         latest = self.brokers.readable(self.kept.partitions)

@@ -102,6 +102,11 @@ class KafkaSources:
         """Whether the bounded ones have been read to their ends."""
         return all(kafka.ended for kafka in self.inputs.values() if kafka.source.bounded)
 
+    @property
+    def ended_splits(self) -> list[str]:
+        """ "<source's node>:<split>" of those that were read to their ends."""
+        return [f"{n}:{split}" for n, kafka in self.inputs.items() for split in kafka.ended_splits]
+
     def has_more(self) -> bool:
         """Whether a bounded source could go on now. Raises JobFailed."""
         return any(kafka.has_more() for kafka in self.inputs.values() if kafka.source.bounded)

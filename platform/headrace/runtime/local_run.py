@@ -11,7 +11,7 @@ from typing import Any
 
 import cloudpickle
 
-from headrace.runtime import frames
+from headrace.runtime import frames, ingest
 from headrace.runtime.frames import Control, Frame, FrameWriter
 from headrace.runtime.host import LevelHost
 from headrace.runtime.ingest import Decoded, IngestStage
@@ -64,19 +64,22 @@ class LocalRun:
         time: int = 0,
         tick: bool = False,
         ended: bool = False,
+        ended_splits: Iterable[str] = (),
     ) -> dict[int, list[tuple[int | None, Any]]]:
         """One micro-batch of rows per source's number at a time (ms); what each sink got.
-        `tick`: time goes on without data; `ended`: all input has ended."""
+        `tick`: time goes on without data; `ended`: all input has ended;
+        `ended_splits`: nothing more comes from these, "<source's number>:<split>"."""
         sent: list[Frame] = []
         for source, parts in (rows or {}).items():
             for task, part in enumerate(parts):
                 stage = IngestStage(self.program, self._pipelines[source], source, task)
                 stage.take([part], time)
                 sent += [*stage.frames(), *stage.finish()]
-        if tick or ended:
+        gone = ingest.ended_splits(self.program, ended_splits)
+        if tick or ended or gone:
             writer = FrameWriter("control", self.program.max_parallelism)
             writer.time = time
-            sent += writer.control(Control({}, ended))
+            sent += writer.control(Control(gone, ended))
         for level in range(1, self.program.levels + 1):
             sent = self._level(level, sent)
         return self._sinks(sent)

@@ -6,7 +6,7 @@ import json
 import pickle
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -169,14 +169,15 @@ class _SocketReader(_Reader):
 
 
 class ControlData(DataSource):
-    """Option `path`: the control file. Rows: (ended: boolean), one per tick of the driver."""
+    """Option `path`: the control file. Rows: (ended boolean, splits: JSON list of those that have
+    ended), one per batch with ticks of the driver."""
 
     @classmethod
     def name(cls) -> str:
         return "headrace-control"
 
     def schema(self) -> str:
-        return "ended boolean"
+        return "ended boolean, splits string"
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
         return _ControlReader(Path(self.options["path"]))
@@ -190,12 +191,16 @@ class _ControlReader(_Reader):
         return ControlFile(self._path).read()[0]
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
-        _, ended_at = ControlFile(self._path).read()
-        return [(ended_at is not None and end >= ended_at,)] if end > start else []
+        control = ControlFile(self._path)
+        _, ended_at = control.read()
+        splits = [split for split, tick in control.told().items() if start < tick <= end]
+        ended = ended_at is not None and end >= ended_at
+        return [(ended, json.dumps(splits))] if end > start else []
 
 
 class ControlFile:
-    """How the driver's main thread reaches the control source: ticks, and the end of input.
+    """How the driver's main thread reaches the control source: ticks, splits that have ended, and
+    the end of all input.
 
     Lives beside the checkpoint, so that ticks go on growing after a restart."""
 
@@ -204,23 +209,36 @@ class ControlFile:
 
     def read(self) -> tuple[int, int | None]:
         """(newest tick, tick at which input ended or None)."""
-        try:
-            values = json.loads(self._path.read_text())
-        except FileNotFoundError:
-            return 0, None
+        values = self._values()
         return values["tick"], values["ended_at"]
+
+    def told(self) -> dict[str, int]:
+        """Splits that have ended: "<source's node>:<split>" -> the tick that says so."""
+        return dict(self._values().get("splits", {}))
 
     def tick(self) -> None:
         """Make one batch run, so that time goes on without data."""
-        tick, ended_at = self.read()
-        self._write(tick + 1, ended_at)
+        self._next({})
+
+    def end_splits(self, splits: Iterable[str]) -> None:
+        """The next batch carries to the operators that nothing more comes from these splits."""
+        tick, told = self.read()[0] + 1, self.told()
+        self._next({"splits": {**dict.fromkeys(splits, tick), **told}})
 
     def end(self) -> None:
         """All input has been read; one more batch carries that to the operators."""
         tick, ended_at = self.read()
         if ended_at is None:
-            self._write(tick + 1, tick + 1)
+            self._next({"ended_at": tick + 1})
 
-    def _write(self, tick: int, ended_at: int | None) -> None:
-        content = json.dumps({"tick": tick, "ended_at": ended_at}).encode()
-        rundir.write_atomically(self._path, content)
+    def _values(self) -> dict[str, Any]:
+        try:
+            values: dict[str, Any] = json.loads(self._path.read_text())
+        except FileNotFoundError:
+            return {"tick": 0, "ended_at": None, "splits": {}}
+        return values
+
+    def _next(self, change: dict[str, Any]) -> None:
+        values = self._values()
+        content = {**values, **change, "tick": values["tick"] + 1}
+        rundir.write_atomically(self._path, json.dumps(content).encode())

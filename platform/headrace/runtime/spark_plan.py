@@ -10,6 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headrace.datastream.connectors.kafka import KafkaSource
 from headrace.runtime import spark_sources
 from headrace.runtime.frames import REPORT, SCHEMA
 from headrace.runtime.ingest import ingest, ingest_control
@@ -60,20 +61,25 @@ def build(
             LevelProcessor(packed, level), SCHEMA, "Append", "None"
         )
     wanted = [REPORT, *program.sinks]
-    bounded = _bounded(program, [source.bounded for source in prepared.values()])
+    bounded = _bounded(program, {n: source.bounded for n, source in prepared.items()})
     return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded)
 
 
-def _bounded(program: Program, each: list[bool]) -> bool:
+def _bounded(program: Program, each: Mapping[int, bool]) -> bool:
     """Whether the job ends. Raises GraphError for a mix in which event time would stand still."""
+    # the driver sees where Kafka sources end, and tells the windows
+    untold = [
+        n for n, ends in each.items() if ends and not isinstance(program.sources[n], KafkaSource)
+    ]
     if (
-        any(each)
-        and not all(each)
+        untold
+        and not all(each.values())
         and any(g.strategy.assigner for g in program.generators.values())
     ):
+        names = ", ".join(program.sources[n].described for n in untold)
         raise GraphError(
-            "the job has event time, and sources that end beside sources that do not: the end of "
-            "one source alone is not told to the windows yet, so their time would stand still. "
-            "Make all sources bounded, or none"
+            f"the job has event time, and sources that end ({names}) beside sources that do not: "
+            "the end of such a source alone is not told to the windows yet, so their time would "
+            "stand still. Make all sources bounded, or none"
         )
-    return all(each)
+    return all(each.values())

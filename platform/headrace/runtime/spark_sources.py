@@ -65,7 +65,7 @@ def prepare(
 
 
 def control_rows(spark: SparkSession, path: Path) -> DataFrame:
-    """(ended boolean, batch_time long): see `python_sources.ControlData`."""
+    """(ended boolean, splits string, batch_time long): see `python_sources.ControlData`."""
     spark.dataSource.register(python_sources.ControlData)
     name = python_sources.ControlData.name()
     return _timed(spark.readStream.format(name).option("path", str(path)).load())

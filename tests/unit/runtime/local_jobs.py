@@ -48,6 +48,11 @@ class LocalJob:
         self._source = next(iter(program.sources))
         self.run = LocalRun(program, splits)
 
+    def end(self, split: str) -> list[Any]:
+        """Nothing more comes from the split."""
+        received = self.run.batch(ended_splits=[f"{self._source}:{split}"])
+        return [value for values in received.values() for _, value in values]
+
     def batch(self, time: int = 0, ended: bool = False, **splits: Iterable[Any]) -> list[list[Any]]:
         """Values per split (`s0=[...]` is split "0"); what each sink got, in order."""
         parts = [

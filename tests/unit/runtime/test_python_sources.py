@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import socket
 import time
@@ -129,9 +130,27 @@ def test_ticks_grow_after_a_restart_and_the_end_comes_once(tmp_path: Path) -> No
     assert latest(reader, 0) == 0
     ControlFile(path).tick()
     assert latest(reader, 0) == 1
-    assert read(reader, 0, 1) == [False]
+    assert read(reader, 0, 1) == [False, "[]"]
     ControlFile(path).end()
     ControlFile(path).end()
     assert latest(reader, 1) == 2
-    assert read(reader, 1, 2) == [True]
+    assert read(reader, 1, 2) == [True, "[]"]
     assert read(reader, 2, 2) == []
+
+
+def test_ended_splits_are_told_once_and_the_same_again(tmp_path: Path) -> None:
+    path = tmp_path / "control.json"
+    reader = ControlData({"path": str(path)}).streamReader(None)
+    ControlFile(path).end_splits(["1:in-0"])
+    ControlFile(path).tick()
+    ControlFile(path).end_splits(["1:in-1", "1:in-0"])
+    assert latest(reader, 0) == 3
+
+    def told(start: int, end: int) -> list[str]:
+        _, splits = read(reader, start, end)
+        return sorted(json.loads(str(splits)))
+
+    assert told(0, 1) == ["1:in-0"]
+    assert told(1, 2) == []
+    assert told(1, 3) == ["1:in-1"]
+    assert told(0, 3) == ["1:in-0", "1:in-1"]

@@ -71,6 +71,15 @@ def test_the_slowest_split_decides() -> None:
     assert job.only(s1=[(10, "a", 0)]) == [3]
 
 
+def test_a_split_that_has_ended_no_longer_holds_the_watermark_back() -> None:
+    job = LocalJob(lambda s: windowed(s).aggregate(Sum()), splits=("0", "1", "2"))
+    assert job.only(s0=[(1, "a", 1), (50, "a", 4)], s1=[(2, "a", 2)]) == []
+    assert job.end("1") == []
+    assert job.end("2") == [3]
+    assert job.only(s0=[(60, "a", 0)]) == [4]
+    assert job.end("0") == [0]
+
+
 def test_an_idle_split_no_longer_holds_the_watermark_back() -> None:
     job = LocalJob(lambda s: windowed(s).aggregate(Sum()), splits=("0", "1"), idle=1000)
     assert job.only(time=0, s0=[(1, "a", 1)], s1=[(2, "a", 1)]) == []
