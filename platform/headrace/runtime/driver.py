@@ -20,7 +20,7 @@ import traceback
 from importlib.metadata import version
 from pathlib import Path
 
-from headrace.connectors.kafka.errors import KafkaSinkError
+from headrace.connectors.twophase.errors import SinkError
 from headrace.runtime import context as run_context
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, UnknownTopic, is_final
@@ -106,7 +106,7 @@ def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Fai
     if isinstance(error, JobFailed):
         headline = str(error).splitlines()[0]
         return events.Failed(headline, error.traceback, error.restartable)
-    if isinstance(error, KafkaSinkError):
+    if isinstance(error, SinkError):
         headline = f"{type(error).__name__}: {error}"
         return events.Failed(headline, _trace(error, spec), not is_final(error))
     headline = traceback.format_exception_only(error)[-1].strip()

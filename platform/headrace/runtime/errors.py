@@ -24,7 +24,7 @@ class UnknownTopic(ValueError):
     """A topic that the job names does not exist."""
 
 
-#: Errors of the Kafka sink that another attempt would meet again.
+#: Errors of sinks that another attempt would meet again.
 _FINAL = (
     kafka.SecondDriver,
     kafka.ChangedRecords,

@@ -62,7 +62,7 @@ class JobRun:
 
     def execute(self) -> JobExecutionResult:
         """Returns when the job has ended on purpose. Raises JobFailed, UnknownTopic,
-        KafkaSinkError."""
+        SinkError."""
         begun = time.monotonic()
         self._report_plan()
         kafka_topics.check_sinks(self._program)

@@ -23,7 +23,6 @@ __all__ = [
     "CommitRefused",
     "InvalidRecord",
     "InvalidSettings",
-    "KafkaSinkError",
     "MarkersBlocked",
     "OutcomeUnknown",
     "PrefixInUse",
@@ -31,10 +30,6 @@ __all__ = [
     "SecondDriver",
     "WriteFailed",
 ]
-
-#: What the Kafka sink raises is any of them.
-KafkaSinkError = SinkError
-
 
 class InvalidRecord(WriteFailed):
     """A record cannot be written to Kafka as it is, so its partition fails; with exactly-once
