@@ -151,7 +151,7 @@ class Brokers:
         except KafkaException as error:
             raise JobFailed(
                 f"Kafka at {self._servers} does not answer ({sending.reason(error)}); "
-                "nothing was read, nothing is lost. Check the address and that the brokers run."
+                "nothing is lost. Check the address and that the brokers run."
             ) from error
 
 

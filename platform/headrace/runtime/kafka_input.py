@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from headrace.runtime.spark_offsets import SparkOffsets
 
 log = logging.getLogger(__name__)
 
+#: How often, and how long apart, brokers are asked about a loss that may be a mistake.
+QUESTIONS, QUESTION_SECONDS = 4, 1.0
+
 
 @dataclass
 class KafkaInput:
@@ -33,6 +37,8 @@ class KafkaInput:
     spark: SparkOffsets
     #: What is read from now on, apart from what is discovered.
     reads: Partitions = field(default_factory=dict)
+    #: Topics that were not there when `watch_ids` last looked.
+    missing: set[str] = field(default_factory=set)
     #: Records given up on, since the last look.
     lost: int = 0
 
@@ -114,7 +120,7 @@ class KafkaInput:
 
     @property
     def ended_splits(self) -> list[str]:
-        position = self.position or {}
+        position = (self.position or {}) if self.kept.ends else {}
         return [
             f"{topic}-{partition}"
             for topic, partition, end in each(self.kept.ends or {})
@@ -131,7 +137,17 @@ class KafkaInput:
         )
 
     def losses(self) -> list[Loss]:
-        """What of the source is lost now. Raises JobFailed when the brokers do not answer."""
+        """What of the source is lost; asks again before it believes what is doubtful. Raises
+        JobFailed when the brokers do not answer."""
+        losses = self._losses_now()
+        for _ in range(QUESTIONS - 1):
+            if not any(loss.doubtful for loss in losses):
+                break
+            time.sleep(QUESTION_SECONDS)
+            losses = self._losses_now()
+        return losses
+
+    def _losses_now(self) -> list[Loss]:
         positions = self.position
         if positions is None:
             return []
@@ -153,13 +169,16 @@ class KafkaInput:
         return losses
 
     def watch_ids(self) -> bool:
-        """Whether a topic was deleted or made again; the ids of new ones are kept. Raises
-        JobFailed when the brokers do not answer."""
+        """Whether a topic was made again, or was not there the last time and now; the ids of new
+        ones are kept. Raises JobFailed when the brokers do not answer."""
         ids = self.brokers.ids({*self.kept.ids, *(self.position or {})})
-        if any(ids.get(topic) != known for topic, known in self.kept.ids.items()):
+        missing_before, self.missing = self.missing, self.kept.ids.keys() - ids.keys()
+        if self.missing & missing_before:
             return True
-        if ids != self.kept.ids:
-            self.kept.ids = ids
+        if any(self.kept.ids.get(topic, id_) != id_ for topic, id_ in ids.items()):
+            return True
+        if ids.keys() - self.kept.ids.keys():
+            self.kept.ids = {**self.kept.ids, **ids}
             self.kept.write(self.path)
         return False
 

@@ -9,7 +9,7 @@ has failed, and every few seconds for the topics' ids.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.kafka_brokers import Offsets, each
@@ -39,6 +39,8 @@ class Loss:
     end: int | None
     #: The topic is another one than the source has read.
     replaced: bool = False
+    #: A broker that has just come up, or a new leader, may say the same for a moment.
+    doubtful: bool = field(default=False, compare=False)
 
     @property
     def count(self) -> int:
@@ -74,9 +76,10 @@ def find(
         first = earliest.get(topic, {}).get(partition)
         replaced = topic in known_ids and topic in ids and known_ids[topic] != ids[topic]
         if first is None or topic not in ids:
-            losses.append(Loss(topic, partition, position, None))
+            losses.append(Loss(topic, partition, position, None, doubtful=not replaced))
         elif replaced or position > latest.get(topic, {}).get(partition, position):
-            losses.append(Loss(topic, partition, position, first, replaced=True))
+            loss = Loss(topic, partition, position, first, replaced=True, doubtful=not replaced)
+            losses.append(loss)
         elif position < first:
             losses.append(Loss(topic, partition, position, first))
     return losses
