@@ -237,3 +237,30 @@ def test_two_sinks_of_one_name_are_refused(store: Store, tmp_path: Path) -> None
     both = [HookParticipant(store, "store", ROOT), HookParticipant(store, "store", ROOT)]
     with pytest.raises(errors.InvalidSettings, match="names of their own"):
         Committer(both, tmp_path)
+
+
+def test_what_a_failed_query_left_is_aborted_at_once(store: Store, tmp_path: Path) -> None:
+    resume = committer(store, tmp_path).recover().resume
+    driver = committer(store, tmp_path, resume)
+    driver.commit(0, written(store, resume, 0))
+    written(store, resume, 1)
+
+    driver.clean_up(completed=0)
+
+    assert store.hidden() == []
+    assert store.visible() == ["0-0", "0-1"]
+
+
+def test_what_is_decided_or_of_another_driver_is_left_alone(store: Store, tmp_path: Path) -> None:
+    resume = committer(store, tmp_path).recover().resume
+    store.commit_timeout_seconds = 0.0
+    store.troubles = [OSError("away")]
+    with pytest.raises(errors.CommitIncomplete):
+        committer(store, tmp_path, resume).commit(0, written(store, resume, 0))
+    committer(store, tmp_path, resume).clean_up()
+    assert len(store.hidden()) == 2
+
+    newer = committer(store, tmp_path).recover().resume
+    written(store, newer, 1)
+    committer(store, tmp_path, resume).clean_up(completed=0)
+    assert len(store.hidden()) == 2

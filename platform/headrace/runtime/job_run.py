@@ -57,6 +57,7 @@ class JobRun:
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
         self._running = False
+        self._recovered = Recovery()
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
@@ -83,6 +84,9 @@ class JobRun:
                 self._run(spark, planned)
             self._recover()  # a stop within a batch, and failed tasks, leave transactions open
             self._committer().release()
+        except BaseException:
+            self._clean_up()
+            raise
         finally:
             self._kafka.close()
             spark.stop()
@@ -123,7 +127,16 @@ class JobRun:
 
     def _recover(self) -> Recovery:
         """Finish or abort what an earlier query of this job left behind."""
-        return self._committer().recover(self._offsets.completed)
+        self._recovered = self._committer().recover(self._offsets.completed)
+        return self._recovered
+
+    def _clean_up(self) -> None:
+        """After a failure: the next start may be far away, and open transactions hold up readers
+        and locks until then."""
+        committer = outputs.committer(
+            self._outputs, self._context.checkpoint_dir, self._recovered.resume
+        )
+        committer.clean_up(self._offsets.completed)
 
     def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
         sink_plan = job_sink.SinkPlan(

@@ -153,6 +153,13 @@ class Committer:
         transactions = {each for each in prepared if isinstance(each, Prepared)}
         self._abort(sorted(transactions - decided, key=lambda each: each.key))
 
+    def clean_up(self, completed: int | None = None) -> None:
+        """The query has ended for good or ill: abort at once what failed or straggling tasks left
+        open, unless another driver owns the job by now, or a decided batch waits for the next
+        recovery. `completed` as in `recover`. What a sink cannot abort now is logged."""
+        if self._job.sinks and self.is_current(completed):
+            self._sweep(at_once=True)
+
     def _check_owner(self, batch_id: int, transactions: list[Prepared]) -> None:
         try:
             self._job.owners.check(self.resume.epoch)
