@@ -94,6 +94,7 @@ def numbers(*values: int) -> list[str]:
     return [json.dumps({"n": value}) for value in values]
 
 
+@pytest.mark.timeout(600)
 def test_sources_end_where_they_are_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
@@ -113,7 +114,7 @@ def test_sources_end_where_they_are_told(
     produce(kafka, f"{name}.keep", [*numbers(1), "nor this", *numbers(2)])
     commit(kafka, name, f"{name}.group", 4)
 
-    job = drive(BOUNDED, name, str(moment), kafka=kafka)
+    job = drive(BOUNDED, name, str(moment), kafka=kafka, parallelism=1)
     job.start()
     before = ["ahead 3", "ahead 4", "ahead 5", "drop 1", "drop 2", "drop 3"]
     before += ["group 4", "group 5", "keep 1", "keep 2", "timed 2", "timed 3", "timed 4"]
@@ -226,6 +227,7 @@ class Found:
         return self._job.events(events.CheckpointCompleted)[-1]
 
 
+@pytest.mark.timeout(900)
 def test_new_partitions_and_topics_are_read_and_lost_records_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
@@ -235,7 +237,7 @@ def test_new_partitions_and_topics_are_read_and_lost_records_told(
     produce(kafka, part, ["z"], timestamp=T0 + 5)
     produce(kafka, f"not.{name}.in.one", ["of another topic"])
     produce(kafka, one, ["a"], timestamp=T0)
-    job = drive(PATTERN, name, "true", kafka=kafka)
+    job = drive(PATTERN, name, "true", kafka=kafka, parallelism=1)
     job.start()
     found = Found(kafka, name, job)
     found.until("a", "z")
