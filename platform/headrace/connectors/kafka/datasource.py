@@ -27,12 +27,9 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlparse
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
@@ -46,7 +43,7 @@ from headrace.connectors.kafka.settings import (
     SinkSettings,
 )
 from headrace.connectors.kafka.writer import Prepared, open_writer
-from headrace.connectors.twophase import commitlog
+from headrace.connectors.twophase import query
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -76,8 +73,10 @@ class KafkaSink(DataSource):
         the tasks' messages carry what the recovery of the run answered."""
         settings = sink_settings(self.options)
         columns = rows.columns(schema, settings.topic)
-        directory = checkpoint_directory(self.options)
-        resume = Resume() if self._commits_only else _resume(settings, directory)
+        directory = query.checkpoint_directory(self.options)
+        resume = Resume()
+        if not self._commits_only:
+            resume = query.resume(directory, functools.partial(Committer, [settings], directory))
         return BatchWriter(settings, str(directory), columns, resume)
 
 
@@ -157,47 +156,9 @@ def _guarantee(text: str) -> DeliveryGuarantee:
         raise errors.InvalidSettings(f"deliveryGuarantee is {text!r}, not {known}") from None
 
 
-def checkpoint_directory(options: Mapping[str, str]) -> Path:
-    """The query's checkpoint, as a path of this machine. Raises `InvalidSettings`."""
-    location = options.get("checkpointLocation", "")
-    parsed = urlparse(location)
-    if not location or parsed.scheme not in ("", "file"):
-        raise errors.InvalidSettings(
-            f"checkpointLocation is {location!r}; the sink needs a directory that the driver can "
-            "reach as a file path, given as an option of this query"
-        )
-    return Path(parsed.path)
-
-
 @functools.cache
 def _spare_collections() -> None:
     """Spark's workers collect all garbage after every task, 20 ms for what pandas, pyarrow and
     the rest hold. What there is when a worker comes here first stays, and is left out from then
     on. (The platform's jobs get this from their daemon.)"""
     gc.freeze()
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Of a query: what recovery answered, and the newest completed batch when it last began one."""
-
-    resume: Resume
-    completed: int | None
-
-
-_runs: dict[tuple[int, Path], _Run] = {}
-
-
-def _resume(settings: SinkSettings, directory: Path) -> Resume:
-    """What holds for the batch that now begins. A batch that begins a second time was stopped or
-    failed the first time, and Spark may have dropped the messages of tasks that had prepared:
-    nobody but recovery knows their transactions."""
-    place = os.getpid(), directory
-    completed = commitlog.newest(directory)
-    run = _runs.get(place)
-    committer = Committer([settings], directory, run.resume if run else None)
-    begun_before = run is not None and run.completed == completed
-    if begun_before or not committer.is_current(completed):
-        committer.recover(completed)
-    _runs[place] = _Run(committer.resume, completed)
-    return committer.resume

@@ -11,7 +11,8 @@ look into pg_prepared_xacts and ROLLBACK PREPARED them by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
@@ -108,7 +109,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
 
     def pre_commit(self, transaction: PostgresTransaction) -> None:
         self._send()
-        with server.connected(self._settings, self._session) as connection:
+        with self._writing() as connection:
             if not self.transactional:
                 connection.execute("COMMIT")
                 return
@@ -149,6 +150,16 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
             connection.execute("BEGIN")
         return found
 
+    @contextmanager
+    def _writing(self) -> Iterator[server.Connection]:
+        """The task's connection; what the server refuses is said in one line."""
+        try:
+            with server.connected(self._settings, self._session) as connection:
+                yield connection
+        except psycopg.Error as error:
+            said = " ".join(str(error).split())
+            raise errors.WriteFailed(f"{self._settings.address}: {said}") from None
+
     def _settle(self, connection: server.Connection, transaction: PostgresTransaction) -> None:
         """The gid is unknown: committed before, or gone. Its marker tells."""
         gid = transaction["gid"]
@@ -171,10 +182,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
         rows, self._rows = self._rows, []
         if not rows:
             return
-        with (
-            server.connected(self._settings, self._session) as connection,
-            connection.cursor() as cursor,
-        ):
+        with self._writing() as connection, connection.cursor() as cursor:
             if self._statement.copy is None:
                 cursor.executemany(self._statement.sql.encode(), rows)
                 return
