@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,7 +18,7 @@ from headrace.connectors.postgres.sink import PostgresSink
 from headrace.connectors.twophase import errors, hooks, writer
 from headrace.connectors.twophase.hooks import HookParticipant
 from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity, Written
-from headrace.connectors.twophase.participant import Message
+from headrace.connectors.twophase.participant import Message, Outcome
 from tests.twophase import postgresql
 from tests.twophase.postgresql import PASSWORD, Server
 from workers.embedded import ports
@@ -160,6 +161,25 @@ def test_a_connection_that_broke_between_batches_is_made_anew(
         assert isinstance(each, Prepared)
         participant.commit([each], hooks.Deadline.after(30), recovering=False)
     assert rows(postgres, table) == [(1, "a"), (2, "b")]
+
+
+def test_a_server_that_is_killed_between_prepare_and_commit() -> None:
+    with postgresql.instance("max_prepared_transactions=5") as made:
+        made.server.execute("CREATE TABLE t (id int)")
+        sink = checked(PostgresSink(made.server.settings, "INSERT INTO t VALUES (?)"), "job-out")
+        message = run(sink, "job-out", [1, 2])
+        assert isinstance(message, Prepared)
+        made.kill()
+        with ThreadPoolExecutor(1) as pool:
+            participant = HookParticipant(sink, "out", "job-out")
+            commit = pool.submit(
+                participant.commit, [message], hooks.Deadline.after(120), recovering=False
+            )
+            made.start()
+            assert commit.result() == {message: Outcome.COMMITTED}
+        assert made.server.query("SELECT id FROM t ORDER BY 1") == [(1,), (2,)]
+        assert made.server.prepared() == []
+        server.close_all()
 
 
 def test_at_least_once_is_seen_with_its_task(postgres: Server, table: str, root: str) -> None:

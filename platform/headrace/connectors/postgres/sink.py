@@ -12,7 +12,7 @@ look into pg_prepared_xacts and ROLLBACK PREPARED them by hand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
@@ -85,7 +85,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
                 f"{root!r} is too long for the names of prepared transactions"
             )
         try:
-            with server.connected(self._settings, DRIVER) as connection:
+            with self._driving(root) as connection:
                 if self.transactional:
                     server.check(connection, self._settings.address)
         except psycopg.OperationalError:
@@ -119,7 +119,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
 
     def commit(self, transaction: PostgresTransaction) -> None:
         gid, root = transaction["gid"], transaction["root"]
-        with server.connected(self._settings, DRIVER) as connection:
+        with self._driving(root) as connection:
             if not server.commit_prepared(connection, gid):
                 self._settle(connection, transaction)
             if (batch := _batch_of(root, gid)) > self._forgotten_before:
@@ -130,12 +130,12 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
         self._rows = []
         # If this task has it open, that ends it; if not, it is prepared or gone.
         server.discard(self._settings, self._session)
-        with server.connected(self._settings, DRIVER) as connection:
+        with self._driving(transaction["root"]) as connection:
             if self.transactional:
                 server.rollback_prepared(connection, transaction["gid"])
 
     def list_transactions(self, root: str) -> Iterable[tuple[str, PostgresTransaction]]:
-        with server.connected(self._settings, DRIVER) as connection:
+        with self._driving(root) as connection:
             found = server.prepared(connection, f"{root}-")
         return [(gid, {"gid": gid, "root": root, "ledger": ""}) for gid in found]
 
@@ -149,6 +149,10 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
                     _end_earlier_tasks(connection, context)
             connection.execute("BEGIN")
         return found
+
+    def _driving(self, root: str) -> AbstractContextManager[server.Connection]:
+        """The connection that ends transactions; sinks do that in threads of their own."""
+        return server.connected(self._settings, f"{DRIVER} {root}")
 
     @contextmanager
     def _writing(self) -> Iterator[server.Connection]:
