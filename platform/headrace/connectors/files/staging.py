@@ -50,9 +50,15 @@ class Staging:
         return str(json.loads((self.directory / LEDGER).read_bytes())["ledger"])
 
     def begin(self, name: str) -> Path:
-        """The empty folder of a transaction."""
+        """The empty folder of a transaction. Raises `WriteFailed` where the base path is not the
+        driver's."""
         folder = self.directory / name
-        folder.mkdir()
+        try:
+            folder.mkdir()
+        except FileNotFoundError:
+            raise errors.WriteFailed(
+                f"{self.directory} is not here: tasks and driver have to share {self._base}"
+            ) from None
         return folder
 
     def sync(self, name: str) -> None:
