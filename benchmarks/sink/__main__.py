@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 import tempfile
 from collections import defaultdict
@@ -52,6 +53,10 @@ def _arguments() -> argparse.Namespace:
 
 def _compare(asked: argparse.Namespace, servers: str, broker: int, home: Path) -> None:
     spark = _session(jars.resolve("spark", asked.jars))
+    print(
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
+        f"Spark {spark.version} on local[{CORES}], {asked.rounds} rounds: median (least to greatest)"
+    )
     rivals = contenders(spark, servers, home / "checkpoints")
     try:
         if asked.only in (None, "throughput"):
@@ -72,6 +77,7 @@ def _session(connector: list[Path]) -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
+        .config("spark.python.unix.domain.socket.enabled", "true")
         .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
         .getOrCreate()
     )
