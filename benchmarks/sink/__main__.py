@@ -54,8 +54,8 @@ def _arguments() -> argparse.Namespace:
 def _compare(asked: argparse.Namespace, servers: str, broker: int, home: Path) -> None:
     spark = _session(jars.resolve("spark", asked.jars))
     print(
-        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
-        f"Spark {spark.version} on local[{CORES}], {asked.rounds} rounds: median (least to greatest)"
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, Spark {spark.version} on "
+        f"local[{CORES}], {asked.rounds} rounds: median (least to greatest)"
     )
     rivals = contenders(spark, servers, home / "checkpoints")
     try:
