@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from headrace.connectors.kafka import coordinator, errors, participant
+from headrace.connectors.kafka import errors, sign_in
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
@@ -71,8 +71,7 @@ def test_a_marker_topic_that_forgets(settings: SinkSettings, kafka: str, tmp_pat
 def test_a_cluster_that_does_not_answer(
     settings: SinkSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator, "BOOTSTRAP_MS", 200)
-    monkeypatch.setattr(participant, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(sign_in, "PATIENCE_SECONDS", 1.0)
     nowhere = replace(settings, bootstrap_servers=f"127.0.0.1:{ports.free()}")
     with pytest.raises(errors.ClusterUnreachable):
         Committer([nowhere], tmp_path).recover()

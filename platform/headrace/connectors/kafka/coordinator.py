@@ -23,7 +23,7 @@ from kafka.protocol.metadata import CoordinatorType
 from kafka.protocol.producer.transaction import EndTxnRequest, InitProducerIdRequest
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
-from headrace.connectors.kafka import answers, errors
+from headrace.connectors.kafka import answers, driver_security, errors
 from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
 
@@ -41,48 +41,9 @@ REQUEST_MS = 10_000
 TOPIC_SECONDS = 15.0
 TOPIC_PAUSE_SECONDS = 0.1
 
-#: librdkafka's name of an option to kafka-python's.
-_SECURITY = {
-    "security.protocol": "security_protocol",
-    "sasl.mechanism": "sasl_mechanism",
-    "sasl.mechanisms": "sasl_mechanism",
-    "sasl.username": "sasl_plain_username",
-    "sasl.password": "sasl_plain_password",
-    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
-    "ssl.ca.location": "ssl_cafile",
-    "ssl.certificate.location": "ssl_certfile",
-    "ssl.key.location": "ssl_keyfile",
-    "ssl.key.password": "ssl_password",
-    "ssl.crl.location": "ssl_crlfile",
-}
-_MECHANISMS = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"}
-_UNSUPPORTED = re.compile(r"ssl\..*\.pem|ssl\.keystore\..*|sasl\.oauthbearer\..*")
-
-
 #: Of a listed transaction; in the other states it is empty, ended, or about to end.
 _UNDECIDED = "Ongoing"
 _REFUSALS = (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError)
-
-
-def security_options(options: dict[str, str]) -> dict[str, Any]:
-    """kafka-python's settings for librdkafka's. Raises `InvalidSettings` for what it lacks."""
-    lacking = sorted(name for name in options if _UNSUPPORTED.fullmatch(name))
-    if lacking:
-        raise errors.InvalidSettings(
-            f"exactly-once cannot use {', '.join(lacking)}: the driver connects by files (PEM) "
-            f"and by {', '.join(sorted(_MECHANISMS))}"
-        )
-    found: dict[str, Any] = {
-        theirs: options[ours] for ours, theirs in _SECURITY.items() if ours in options
-    }
-    if "security_protocol" in found:
-        found["security_protocol"] = str(found["security_protocol"]).upper()
-    mechanism = found.get("sasl_mechanism")
-    if mechanism is not None and mechanism not in _MECHANISMS:
-        raise errors.InvalidSettings(f"exactly-once cannot use sasl.mechanism {mechanism}")
-    if options.get("ssl.endpoint.identification.algorithm") == "none":
-        found["ssl_check_hostname"] = False
-    return found
 
 
 class Coordinator:
@@ -99,7 +60,7 @@ class Coordinator:
             "bootstrap_timeout_ms": BOOTSTRAP_MS,
             "request_timeout_ms": REQUEST_MS,
             "reconnect_backoff_max_ms": 1000,
-            **security_options(settings.options),
+            **driver_security.client_settings(settings.options),
         }
         self._lock = threading.Lock()
         self._client: KafkaAdminClient | None = None

@@ -7,7 +7,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from headrace.connectors.kafka import claims, ending, errors, ids, markers, outcome, producers
+from headrace.connectors.kafka import (
+    claims,
+    ending,
+    errors,
+    ids,
+    markers,
+    outcome,
+    producers,
+    sign_in,
+)
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.messages import PreparedTransaction
@@ -49,6 +58,7 @@ class KafkaParticipant:
     def check(self) -> str:
         """The answer is the id of the marker topic."""
         producers.check_options(self._settings)
+        sign_in.check(self._settings)
         return _check_cluster(self._settings) if self.transactional else ""
 
     def hold(self, job: Identity, *, starting: bool) -> None:

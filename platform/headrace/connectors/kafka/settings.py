@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from headrace.connectors.kafka import errors, partitioners
 
@@ -119,7 +120,7 @@ class SinkSettings:
         """What every transactional id of this sink begins with."""
         return f"{self.transactional_id_prefix}-{self.name}"
 
-    def client_options(self) -> dict[str, str]:
+    def client_options(self) -> dict[str, Any]:
         """Options of any librdkafka client of this sink's cluster."""
         return {**self.options, "bootstrap.servers": self.bootstrap_servers}
 
