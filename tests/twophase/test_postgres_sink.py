@@ -136,6 +136,20 @@ def test_a_retried_task_does_not_wait_for_the_locks_of_the_dead_one(
     assert list(sink.list_transactions(root)) == []
 
 
+def test_marks_of_an_earlier_life_are_not_taken_for_its_own(
+    postgres: Server, table: str, root: str
+) -> None:
+    sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
+    before = run(sink, root, [(1, "before")])
+    assert isinstance(before, Prepared)
+    sink.commit(before.handle)
+    again = run(sink, root, [(2, "again")])
+    assert isinstance(again, Prepared)
+    sink.abort(again.handle)
+    with pytest.raises(errors.TransactionLost):
+        sink.commit(again.handle)
+
+
 def test_markers_of_earlier_batches_are_forgotten(postgres: Server, table: str, root: str) -> None:
     sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
     for batch in range(3):

@@ -108,8 +108,8 @@ def written(store: Store, resume: Resume, batch: int, retry: int = 0) -> list[Me
 
 
 def test_names_are_parsed() -> None:
-    name = TransactionName("job-1.2-out", 3, 4, 5, 6)
-    assert str(name) == "job-1.2-out-3.4.5.6"
+    name = TransactionName("job-1.2-out", 3, 4, 5, 6, "0123abcd")
+    assert str(name) == "job-1.2-out-3.4.5.6.0123abcd"
     assert parse("job-1.2-out", str(name)) == name
     assert parse("job-1.2", str(name)) is None
     assert parse("job", "something-else") is None

@@ -38,8 +38,7 @@ TXN = TypeVar("TXN")
 class TransactionContext:
     """Whose transaction is begun."""
 
-    #: Unique for ever: `<root>-<epoch>.<batch>.<partition>.<attempt>`, at most 200 characters if
-    #: prefix and sink name are short.
+    #: Unique for ever: `<root>-<epoch>.<batch>.<partition>.<attempt>.<8 hex digits>`.
     name: str
     root: str
     epoch: int
