@@ -33,12 +33,25 @@ FATAL = {
     "CheckpointReplaced",
     "MarkersBlocked",
 }
-_ERROR = re.compile(
-    r"\b(SecondDriver|CommitIncomplete|WriteFailed|ProducerUnavailable|ClusterUnreachable|"
-    + "|".join(sorted(FATAL))
-    + r"|CONCURRENT_STREAM_LOG_UPDATE|Py4JNetworkError|Py4JError|PythonException"
-    r"|StreamingQueryException)\b"
-)
+#: Those that the next start overcomes.
+OVERCOME = {
+    "SecondDriver",
+    "CommitIncomplete",
+    "WriteFailed",
+    "ProducerUnavailable",
+    "ClusterUnreachable",
+    "CONCURRENT_STREAM_LOG_UPDATE",
+}
+#: What Spark makes of any of them.
+_WRAPPING = {
+    "EOFException",
+    "Py4JError",
+    "Py4JNetworkError",
+    "PythonException",
+    "SparkException",
+    "StreamingQueryException",
+}
+_ERROR = re.compile(rf"\b({'|'.join(sorted(FATAL | OVERCOME | _WRAPPING))})\b")
 
 
 @dataclass(frozen=True)
@@ -224,15 +237,15 @@ def _newest(log: Path) -> int:
 
 
 def error_in(log: str) -> str:
-    """The class of the error that an attempt ended with, as its log tells."""
+    """The class of the error that an attempt ended with, as its log tells: the sink's own rather
+    than those that Spark wraps it in."""
     found = _ERROR.findall(log)
-    for each in found:
-        if each in FATAL:
-            return str(each)
-    ours = Counter(each for each in found if not each.startswith(("Py", "Streaming")))
-    if ours:
-        return str(ours.most_common(1)[0][0])
-    return str(found[-1]) if found else "unknown"
+    fatal = [each for each in found if each in FATAL]
+    own = [each for each in found if each not in _WRAPPING]
+    for candidates in (fatal, own, found):
+        if candidates:
+            return str(Counter(candidates).most_common(1)[0][0])
+    return "unknown"
 
 
 @dataclass
