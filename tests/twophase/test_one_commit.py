@@ -158,6 +158,7 @@ def test_a_driver_that_wakes_up_after_another_took_over(
             assert engine.ended(plan, second).error == ""
         engine.wake(paused.pid)
         assert engine.ended(plan, paused).error in {
+            "ProducerUnavailable",
             "SecondDriver",
             "CommitIncomplete",
             "WriteFailed",
