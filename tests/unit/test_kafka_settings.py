@@ -55,6 +55,9 @@ def test_secrets_are_shown_nowhere() -> None:
         "sasl.password": "hunter2",
         "ssl.key.password": "hunter2",
         "sasl.oauthbearer.client.secret": "hunter2",
+        "sasl.oauthbearer.config": "principal=anna token=hunter2",
+        "sasl.oauthbearer.assertion.private.key.passphrase": "hunter2",
+        "ssl.key.pem": "-----BEGIN hunter2",
     }
     sink = SinkSettings(**EXACTLY_ONCE, options=options)
     assert "hunter2" not in repr(sink)

@@ -19,6 +19,8 @@ Columns are those of Spark's own Kafka sink: `value` (string or binary), and if 
     checkpointLocation        required: manifests are kept beside the query's own checkpoint
     sinkName                  part of transactional ids and markers; "sink"
 
+`df.write.format("headrace-kafka")` works with at-least-once and none.
+
 Exactly-once holds for readers with `isolation.level=read_committed`, and as long as a batch that
 is run again has the same rows in the same partitions, which Spark itself assumes of its sources.
 """
@@ -32,11 +34,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
 
 from headrace.connectors.kafka import errors, partitioners, rows
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Resume, TaskIdentity
+from headrace.connectors.kafka.participant import KafkaParticipant
 from headrace.connectors.kafka.settings import (
     DEFAULT_TRANSACTION_TIMEOUT_MS,
     DeliveryGuarantee,
@@ -78,6 +86,35 @@ class KafkaSink(DataSource):
         if not self._commits_only:
             resume = query.resume(directory, functools.partial(Committer, [settings], directory))
         return BatchWriter(settings, str(directory), columns, resume)
+
+    def writer(self, schema: StructType, overwrite: bool) -> PlainWriter:
+        """Of `df.write`, which has no checkpoint that could tell what an earlier try has written:
+        at-least-once or none, and appending. Raises `InvalidSettings` otherwise."""
+        if overwrite or _guarantee(self.options) is DeliveryGuarantee.EXACTLY_ONCE:
+            raise errors.InvalidSettings(
+                "df.write has no checkpoint, so it cannot be exactly-once, and Kafka cannot "
+                "overwrite: use writeStream with trigger(availableNow=True), or mode('append') and "
+                "option('deliveryGuarantee', 'at-least-once')"
+            )
+        settings = sink_settings(self.options)
+        columns = rows.columns(schema, settings.topic)
+        KafkaParticipant(settings).check()
+        return PlainWriter(settings, columns)
+
+
+class PlainWriter(DataSourceArrowWriter):
+    """Writes without transactions; `prepare` has waited for every record when a task ends."""
+
+    def __init__(self, settings: SinkSettings, columns: list[str]) -> None:
+        self._settings = settings
+        self._columns = columns
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        writer = open_writer(self._settings, TaskIdentity.current(0), Resume())
+        for batch in iterator:
+            writer.write(rows.records(batch, self._columns))
+        writer.prepare()
+        return WriterCommitMessage()
 
 
 @dataclass(frozen=True)
@@ -127,7 +164,6 @@ class BatchWriter(DataSourceStreamArrowWriter):
 
 def sink_settings(options: Mapping[str, str]) -> SinkSettings:
     """The settings that these options mean. Raises `InvalidSettings`."""
-    guarantee = options.get("deliveryGuarantee", DeliveryGuarantee.EXACTLY_ONCE.value)
     timeout = options.get("transactionTimeoutMs", str(DEFAULT_TRANSACTION_TIMEOUT_MS))
     passed = {
         name.removeprefix(_PASSED_THROUGH): value
@@ -140,7 +176,7 @@ def sink_settings(options: Mapping[str, str]) -> SinkSettings:
         name=options.get("sinkName", "sink"),
         bootstrap_servers=passed.pop(_SERVERS, ""),
         topic=options.get("topic"),
-        guarantee=_guarantee(guarantee),
+        guarantee=_guarantee(options),
         transactional_id_prefix=options.get("transactionalIdPrefix", ""),
         transaction_timeout_ms=int(timeout),
         partitioner=partitioners.named(options.get("partitioner", partitioners.DEFAULT.name)),
@@ -148,7 +184,8 @@ def sink_settings(options: Mapping[str, str]) -> SinkSettings:
     )
 
 
-def _guarantee(text: str) -> DeliveryGuarantee:
+def _guarantee(options: Mapping[str, str]) -> DeliveryGuarantee:
+    text = options.get("deliveryGuarantee", DeliveryGuarantee.EXACTLY_ONCE.value)
     try:
         return DeliveryGuarantee(text.lower().replace("_", "-"))
     except ValueError:

@@ -14,7 +14,10 @@ DEFAULT_TRANSACTION_TIMEOUT_MS = 15 * 60 * 1000
 DEFAULT_MARKER_TOPIC = "__headrace_commits"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-_SECRET = re.compile(r"password|secret|token|jaas|\.pem$|credential", re.IGNORECASE)
+_SECRET = re.compile(
+    r"pass(word|phrase)|secret|token|jaas|\.pem$|credential|private|oauthbearer\.config",
+    re.IGNORECASE,
+)
 REDACTED = "******"
 
 #: Options that belong to the protocol and would break it if set by hand.
