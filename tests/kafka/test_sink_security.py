@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from headrace.common.serialization import SimpleStringSchema
 from headrace.connectors.kafka import errors, sign_in
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from headrace.connectors.kafka.writer import open_writer
+from headrace.datastream.connectors.kafka import KafkaRecordSerializationSchema, KafkaSink
+from headrace.runtime import kafka_brokers, kafka_topics
+from headrace.runtime.program import Program
 from tests.kafka import brokers, secure
 from tests.kafka.secure import PASSWORD, SecureKafka
 
@@ -111,12 +115,30 @@ def test_who_is_not_let_in_is_told_so(
     assert_no_secret(str(refused.value) + caplog.text)
 
 
+def test_a_program_is_told_before_spark_starts(
+    cluster: SecureKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_brokers, "ANSWER_SECONDS", 2.0)
+    schema = KafkaRecordSerializationSchema.builder().set_topic("nowhere")
+    builder = (
+        KafkaSink.builder()
+        .set_bootstrap_servers(cluster.sasl_ssl)
+        .set_record_serializer(schema.set_value_serialization_schema(SimpleStringSchema()).build())
+    )
+    for name, text in cluster.sasl("PLAIN", "hunter2").items():
+        builder.set_property(name, text)
+    program = Program("job", {}, {}, {1: builder.build()}, {}, 0, 128, 1)
+    with pytest.raises(errors.InvalidSettings, match="Invalid username or password") as refused:
+        kafka_topics.check_sinks(program)
+    assert_no_secret(str(refused.value) + repr(program.sinks))
+
+
 def test_one_that_knocks_at_the_wrong_door(
     cluster: SecureKafka, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sign_in, "PATIENCE_SECONDS", 2.0)
     settings = SinkSettings("out", cluster.plain, "nowhere", options=cluster.sasl("PLAIN"))
-    with pytest.raises(errors.ClusterUnreachable, match="connecting to a PLAINTEXT broker"):
+    with pytest.raises(errors.ClusterUnreachable, match=cluster.plain):
         Committer([settings], tmp_path).recover()
 
 

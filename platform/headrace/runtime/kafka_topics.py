@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
+from headrace.connectors.kafka import sign_in
+from headrace.connectors.kafka.errors import ClusterUnreachable
 from headrace.connectors.kafka.settings import DEFAULT_MARKER_TOPIC
 from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
-from headrace.runtime.errors import UnknownTopic
+from headrace.runtime.errors import JobFailed, UnknownTopic
 from headrace.runtime.kafka_brokers import Brokers, Partitions
 from headrace.runtime.program import Program
 
@@ -16,11 +19,20 @@ _OWN = ("__consumer_offsets", "__transaction_state", "__share_group_state", DEFA
 
 def check_sinks(program: Program) -> None:
     """Raises UnknownTopic when a sink names a topic that does not exist, JobFailed when Kafka
-    does not answer."""
+    does not answer, InvalidSettings when it does not let the sink in."""
     for sink in program.sinks.values():
         if isinstance(sink, KafkaSink) and sink.fixed_topic is not None:
-            known = Brokers(sink.bootstrap_servers, _client_options(sink.properties)).topics()
-            _require((sink.fixed_topic,), known, sink.bootstrap_servers)
+            _require((sink.fixed_topic,), _topics_of(sink), sink.bootstrap_servers)
+
+
+def _topics_of(sink: KafkaSink) -> Partitions:
+    options = _client_options(sink.properties)
+    try:
+        return Brokers(sink.bootstrap_servers, options).topics()
+    except JobFailed:
+        with contextlib.suppress(ClusterUnreachable):
+            sign_in.check_client(sink.described, sink.bootstrap_servers, options, patience=5.0)
+        raise
 
 
 def partitions(source: KafkaSource, brokers: Brokers) -> Partitions:

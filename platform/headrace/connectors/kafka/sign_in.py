@@ -23,12 +23,19 @@ _REFUSALS = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 
 
 def check(settings: SinkSettings) -> None:
+    """As `check_client`, for a sink."""
+    check_client(settings.name, settings.bootstrap_servers, settings.client_options())
+
+
+def check_client(
+    sink: str, servers: str, client_options: dict[str, Any], patience: float | None = None
+) -> None:
     """Raises `InvalidSettings` when the cluster refuses who the sink says it is, or is not who it
     should be; `ClusterUnreachable` when it does not answer."""
     problems: list[KafkaError] = []
     begun = time.monotonic()
     options: dict[str, Any] = {"error_cb": problems.append, "log_level": 0}
-    client = AdminClient({**settings.client_options(), **options})
+    client = AdminClient({**client_options, "bootstrap.servers": servers, **options})
     while True:
         try:
             client.describe_cluster(request_timeout=_ASK_SECONDS).result()
@@ -39,13 +46,12 @@ def check(settings: SinkSettings) -> None:
             refused = [each.str() for each in problems if _is_refusal(each)]
             if refused and waited > REFUSED_SECONDS:
                 raise errors.InvalidSettings(
-                    f"sink {settings.name!r}: {settings.bootstrap_servers} does not let it in: "
-                    f"{refused[-1]}"
+                    f"sink {sink!r}: {servers} does not let it in: {refused[-1]}"
                 ) from None
-            if waited > PATIENCE_SECONDS:
+            if waited > (PATIENCE_SECONDS if patience is None else patience):
                 known = [e.str() for e in problems if e.code() != KafkaError._ALL_BROKERS_DOWN]
                 last = known[-1] if known else sending.reason(error)
-                raise errors.ClusterUnreachable(f"{settings.bootstrap_servers}: {last}") from None
+                raise errors.ClusterUnreachable(f"{servers}: {last}") from None
 
 
 def _is_refusal(problem: KafkaError) -> bool:
