@@ -102,6 +102,8 @@ class Run:
     jar_folder: Path
     #: Hears of each fault that hit.
     listener: Callable[[str], None]
+    #: Of transactions. Pauses are longer; commits that take as long are recomputed.
+    timeout_ms: int = TIMEOUT_MS
     home: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="headrace-chaos-")))
     outcomes: list[Outcome] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -116,7 +118,7 @@ class Run:
                 home=self.home,
                 servers=broker.servers,
                 jars=jars.resolve("spark", self.jar_folder),
-                timeout_ms=TIMEOUT_MS,
+                timeout_ms=self.timeout_ms,
             )
             self._miniature(broker)
             self._workload(Job(site), self.schedule.job, broker)

@@ -14,15 +14,17 @@ from tests.chaos.faults import Kind
 from tests.chaos.run import Run, Schedule
 
 FAULTS = 24
+#: Longer than a first commit takes on a slow machine.
+TIMEOUT_MS = 20_000
 
 
 @pytest.mark.timeout(2400)
 def test_no_record_is_lost_or_doubled_whatever_dies(jar_folder: Path) -> None:
     seed = int(os.environ.get("HEADRACE_CHAOS_SEED", random.randrange(1_000_000)))
     schedule = Schedule.of(seed, FAULTS)
-    run = Run(schedule, jar_folder, print)
+    run = Run(schedule, jar_folder, print, timeout_ms=TIMEOUT_MS)
     outcomes = run.execute()
-    told = report.text(schedule, outcomes)
+    told = report.text(schedule, outcomes, TIMEOUT_MS)
     print(told)
     assert not [problem for each in outcomes for problem in each.problems], f"{run.home}\n{told}"
     hits = [hit for each in outcomes for hit in each.hits]
