@@ -112,16 +112,21 @@ class Engine:
         for batch in range(0 if done is None else done + 1, self.plan.batches):
             self.batch = batch
             self.reached.clear()
-            messages = [
-                self._task(sink, partition, resume)
-                for partition in range(self.plan.partitions)
-                for sink in self.plan.sinks()
-            ]
-            # As in Spark, the commit gets nothing but what can be pickled.
-            Committer(self.plan.sinks(), self.plan.home, resume).commit(
-                self.batch, pickle.loads(pickle.dumps(messages))
-            )
+            self._batch(resume)
             (self.commits / str(self.batch)).touch()
+
+    def _batch(self, resume: Resume) -> None:
+        messages: list[Prepared | None] = []
+        committer = Committer(self.plan.sinks(), self.plan.home, resume)
+        try:
+            for partition in range(self.plan.partitions):
+                for sink in self.plan.sinks():
+                    messages.append(self._task(sink, partition, resume))
+            # As in Spark, the commit gets nothing but what can be pickled.
+            committer.commit(self.batch, pickle.loads(pickle.dumps(messages)))
+        except Exception:
+            committer.abort(self.batch, messages)
+            raise
 
     def _task(self, sink: SinkSettings, partition: int, resume: Resume) -> Prepared | None:
         writer = open_writer(sink, TaskIdentity(self.batch, partition), resume)

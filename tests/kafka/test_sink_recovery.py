@@ -116,6 +116,18 @@ def test_crash_while_recomputing(plan: Plan) -> None:
     check_exactly_once(plan)
 
 
+def test_a_new_prefix_still_finds_what_the_old_one_committed(plan: Plan) -> None:
+    crash(plan, Crash("decided"))
+    commit_one_as_if_the_driver_had(plan)
+    fence(plan)
+
+    plan = replace(plan, prefix=f"{plan.prefix}-renamed")
+    ended = engine.run(plan)
+
+    assert ended.recovered["recomputed"] == 5, ended
+    check_exactly_once(plan)
+
+
 @pytest.mark.parametrize("change", [{"surplus": 1}, {"partitions": 2}, {"partitions": 4}])
 def test_other_records_in_a_half_committed_batch_stop_the_job(
     plan: Plan, change: dict[str, Any]

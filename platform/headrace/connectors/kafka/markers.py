@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from headrace.connectors.kafka import errors
-from headrace.connectors.kafka.messages import Key, PreparedTransaction
+from headrace.connectors.kafka import errors, ids
+from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
 
 log = logging.getLogger(__name__)
@@ -68,8 +69,11 @@ def parse(data: bytes) -> Marker:
     return Marker(**values)
 
 
-def read(settings: SinkSettings) -> dict[Key, Marker]:
-    """Newest committed marker per partition of this sink.
+def read(
+    settings: SinkSettings, gone: Sequence[PreparedTransaction]
+) -> dict[PreparedTransaction, Marker]:
+    """The newest committed marker where each of these transactions would have left its own, which
+    is under the prefix that it was written with: the job may have another one by now.
 
     Call it when none of this job's transactions is open any more. A transaction that another job
     has open hides what is behind it, so this waits for it up to the sink's own transaction
@@ -87,11 +91,13 @@ def read(settings: SinkSettings) -> dict[Key, Marker]:
             "auto.offset.reset": "earliest",
         }
     )
+    wanted = {key(ids.prefix(each.transactional_id, each.sink), *each.key): each for each in gone}
     try:
         consumer.assign([TopicPartition(place.topic, place.partition, 0)])
-        return _read_until(consumer, end, settings)
+        found = _read_until(consumer, end, settings, wanted.keys())
     finally:
         consumer.close()
+    return {wanted[at]: parse(data) for at, data in found.items()}
 
 
 def _wait_until_readable(settings: SinkSettings, place: TopicPartition) -> int:
@@ -115,24 +121,20 @@ def _latest(admin: AdminClient, place: TopicPartition, isolation: IsolationLevel
     return int(answers[place].result().offset)
 
 
-def _read_until(consumer: Consumer, end: int, settings: SinkSettings) -> dict[Key, Marker]:
-    found: dict[Key, Marker] = {}
+def _read_until(
+    consumer: Consumer, end: int, settings: SinkSettings, wanted: Container[bytes]
+) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
     deadline = time.monotonic() + _READ_SECONDS
     while time.monotonic() < deadline:
         for message in consumer.consume(1000, _POLL_SECONDS):
             problem = message.error()
             if problem is None:
-                _collect(found, message.key(), message.value(), settings)
+                at, data = message.key(), message.value()
+                if at is not None and at in wanted and data:
+                    found[at] = data
             elif problem.code() != KafkaError._PARTITION_EOF:
                 raise errors.OutcomeUnknown(f"{settings.marker_topic}: {problem.str()}")
             elif (message.offset() or 0) >= end:
                 return found
     raise errors.OutcomeUnknown(f"{settings.marker_topic} was not read to {end} in time")
-
-
-def _collect(
-    found: dict[Key, Marker], key_data: Any, value_data: Any, settings: SinkSettings
-) -> None:
-    prefix, sink, partition = json.loads(key_data)
-    if (prefix, sink) == (settings.transactional_id_prefix, settings.name) and value_data:
-        found[sink, int(partition)] = parse(value_data)

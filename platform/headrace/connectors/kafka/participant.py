@@ -123,15 +123,12 @@ class KafkaParticipant:
         return len(found)
 
     def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
-        found = markers.read(self._settings)
+        opened = {each: PreparedTransaction.opened(each) for each in gone}
+        found = markers.read(self._settings, list(opened.values()))
         return {
             each
-            for each in gone
-            if outcome.settle(
-                PreparedTransaction.opened(each),
-                found.get(each.key),
-                marker_topic_kept=ledger_kept,
-            )
+            for each, mine in opened.items()
+            if outcome.settle(mine, found.get(mine), marker_topic_kept=ledger_kept)
         }
 
     def _end(
