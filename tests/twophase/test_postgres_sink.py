@@ -166,7 +166,7 @@ def test_a_connection_that_broke_between_batches_is_made_anew(
     sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
     first = run(sink, root, [(1, "a")])
     postgres.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         " AND application_name = 'headrace' AND usename = current_user"
     )
     second = run(sink, root, [(2, "b")], TaskIdentity(1, 0))
