@@ -33,6 +33,12 @@ def text(schedule: Schedule, outcomes: list[Outcome], timeout_ms: int = TIMEOUT_
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("pyspark", "confluent-kafka")),
         f"transaction timeout {timeout_ms / 1000:.0f} s, {RECORDS_PER_SECOND} records/s",
+        *(
+            f"{each.name}: transaction timeout raised to {each.timeout_ms / 1000:.0f} s, "
+            "as the machine is slow"
+            for each in outcomes
+            if each.timeout_ms > timeout_ms
+        ),
         "",
         *_kinds(outcomes),
         "",
