@@ -101,7 +101,7 @@ def _throughput(
     topic = topics.preload(servers, asked.records)
     frame = throughput.source(spark, servers, topic, asked.per_batch)
     warm = throughput.source(
-        spark, servers, topics.preload(servers, asked.per_batch * 8), asked.per_batch
+        spark, servers, topics.preload(servers, asked.per_batch * 16), asked.per_batch
     )
     for rival in rivals:
         throughput.run(rival, warm, topics.new(servers, "out"), lambda: 0.0)

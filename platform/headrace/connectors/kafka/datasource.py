@@ -79,6 +79,7 @@ class KafkaSink(DataSource):
     def streamWriter(self, schema: StructType, overwrite: bool) -> BatchWriter:
         """Before a batch: recovers unless this run did. For a commit: takes no such step, since
         the tasks' messages carry what the recovery of the run answered."""
+        _spare_collections()
         settings = sink_settings(self.options)
         columns = rows.columns(schema, settings.topic)
         directory = query.checkpoint_directory(self.options)
@@ -195,7 +196,7 @@ def _guarantee(options: Mapping[str, str]) -> DeliveryGuarantee:
 
 @functools.cache
 def _spare_collections() -> None:
-    """Spark's workers collect all garbage after every task, 20 ms for what pandas, pyarrow and
-    the rest hold. What there is when a worker comes here first stays, and is left out from then
-    on. (The platform's jobs get this from their daemon.)"""
+    """Spark's Python processes collect all garbage after every task and every step on the driver,
+    20 ms for what pandas, pyarrow and the rest hold. What there is when a process comes here first
+    stays, and is left out from then on. (The platform's jobs get this from their daemon.)"""
     gc.freeze()
