@@ -55,6 +55,13 @@ class SecureKafka:
             "ssl.key.password": KEY_PASSWORD,
         }
 
+    def mutual_text(self) -> dict[str, str]:
+        """As `mutual`, without files."""
+        found = self.mutual()
+        for name in ("ssl.ca", "ssl.certificate", "ssl.key"):
+            found[f"{name}.pem"] = Path(found.pop(f"{name}.location")).read_text()
+        return found
+
 
 @contextmanager
 def started(home: Path, jar_folder: Path) -> Iterator[SecureKafka]:
@@ -113,6 +120,11 @@ def _make_certificates(folder: Path) -> None:
         _openssl(folder, *request.split(), *key)
         sign = f"x509 -req -in {who}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2"
         _openssl(folder, *sign.split(), "-extfile", "names", "-out", f"{who}.pem")
+    # encrypted as Java reads it, too
+    old = (folder / "client.key").rename(folder / "client.old")
+    convert = f"pkcs8 -topk8 -v1 PBE-SHA1-3DES -in {old.name} -out client.key"
+    passwords = ["-passin", "env:KEY_PASSWORD", "-passout", "env:KEY_PASSWORD"]
+    _openssl(folder, *convert.split(), *passwords)
     both = (folder / "broker.key").read_text() + (folder / "broker.pem").read_text()
     (folder / "broker.both").write_text(both)
 

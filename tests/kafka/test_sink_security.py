@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ from tests.kafka.secure import PASSWORD, SecureKafka
 REASONABLE_SECONDS = 20.0
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory, jar_folder: Path) -> Iterator[SecureKafka]:
-    with secure.started(tmp_path_factory.mktemp("secure"), jar_folder) as started:
-        yield started
-
-
 def sink(cluster: SecureKafka, way: str) -> SinkSettings:
     return SinkSettings(
         "out",
@@ -46,11 +39,7 @@ def sink(cluster: SecureKafka, way: str) -> SinkSettings:
 def options(cluster: SecureKafka, way: str) -> dict[str, str]:
     if not way.startswith("certificate"):
         return cluster.sasl(way)
-    found = cluster.mutual()
-    if way == "certificate as text":
-        for name in ("ssl.ca", "ssl.certificate", "ssl.key"):
-            found[f"{name}.pem"] = Path(found.pop(f"{name}.location")).read_text()
-    return found
+    return cluster.mutual_text() if way == "certificate as text" else cluster.mutual()
 
 
 @pytest.mark.parametrize("way", ["PLAIN", "SCRAM-SHA-512", "certificate", "certificate as text"])
