@@ -144,6 +144,20 @@ def test_other_records_in_a_half_committed_batch_stop_the_job(
     check_exactly_once(plan)
 
 
+@pytest.mark.parametrize("change", [{"surplus": 1}, {"partitions": 4}])
+def test_more_records_in_a_batch_that_is_out_stop_the_job(
+    plan: Plan, change: dict[str, Any]
+) -> None:
+    """A power failure takes what Spark had planned; it plans again, with what has come since."""
+    crash(plan, Crash("committed"))
+
+    ended = engine.run(replace(plan, **change))
+
+    assert ended.error == "ChangedRecords"
+    assert engine.run(plan).code == 0
+    check_exactly_once(plan)
+
+
 def newest(plan: Plan) -> list[PreparedTransaction]:
     prepared = ManifestStore(plan.home).newest_batch()[-1].prepared
     return [PreparedTransaction.opened(each) for each in prepared]

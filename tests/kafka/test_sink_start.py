@@ -129,11 +129,12 @@ def test_tasks_that_write_a_batch_that_is_out(settings: SinkSettings, tmp_path: 
     second = Committer([settings], tmp_path)
     resume = second.recover().resume
 
+    # In one partition now, where there were two.
     skipped = open_writer(settings, TaskIdentity(0, 0), resume)
-    skipped.write([{"value": b"again"}])
+    skipped.write([{"value": b"again"}, {"value": b"again"}])
     message = skipped.prepare()
     assert message is not None
-    assert (message.count, getattr(message, "skipped", False)) == (1, True)
+    assert (message.count, getattr(message, "skipped", False)) == (2, True)
     second.commit(0, [message])
     # A task that does not know better (it lost its `resume`) is found out.
     second.resume = replace(resume, committed={}, batch_id=None)

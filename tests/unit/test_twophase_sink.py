@@ -226,7 +226,8 @@ def test_nobody_guesses(store: Store, tmp_path: Path) -> None:
 
 
 def test_other_records_in_a_batch_that_is_half_committed(store: Store) -> None:
-    resume = Resume(2, batch_id=0, number=1, missing={("store", 0): 2}, sinks=frozenset({"store"}))
+    names = frozenset({"store"})
+    resume = Resume(2, 0, 1, missing={("store", 0): 2}, sinks=names, counted=names)
     opened = writer.open_writer(store, "store", ROOT, TaskIdentity(0, 0), resume)
     opened.write([(None, "only one")])
     with pytest.raises(errors.ChangedRecords, match="2 records then, 1 now"):

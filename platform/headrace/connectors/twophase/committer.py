@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headrace.connectors.twophase import errors, recovery, steps
+from headrace.connectors.twophase import errors, outcome, recovery, steps
 from headrace.connectors.twophase.deadline import Deadline
 from headrace.connectors.twophase.manifest import Manifest, ManifestStore
 from headrace.connectors.twophase.messages import Prepared, Recovery, Resume
@@ -125,11 +125,12 @@ class Committer:
             return
         if not self.resume.epoch:
             raise RuntimeError("recover, or be given what recover answered, before a commit")
-        transactions = [each for each in prepared if isinstance(each, Prepared)]
+        messages = list(prepared)
+        transactions = [each for each in messages if isinstance(each, Prepared)]
         # Step 1.
         self._check_owner(batch_id, transactions)
         if self.resume.batch_id == batch_id:
-            self._check_same_partitions(batch_id, transactions)
+            self._check_same_records(batch_id, messages)
             if not self.resume.missing and not transactions:
                 return
         # Step 2.
@@ -170,14 +171,12 @@ class Committer:
             self.abort(batch_id, transactions)
             raise
 
-    def _check_same_partitions(self, batch_id: int, transactions: list[Prepared]) -> None:
-        """The batch is run again: exactly what was missing of it must have been written now.
-        Sinks that the job did not have the first time take all of it."""
-        written = {each.key for each in transactions if each.sink in self.resume.sinks}
-        if written != self.resume.missing.keys():
-            self._abort(transactions)
-            differ = sorted(written ^ self.resume.missing.keys())
-            raise errors.ChangedRecords(f"batch {batch_id}, sink and partition: {differ[:5]}")
+    def _check_same_records(self, batch_id: int, messages: list[Message | None]) -> None:
+        """The batch is run again. Sinks that the job did not have the first time take all of it."""
+        differ = outcome.differences(self.resume, messages, self._job.sinks)
+        if differ:
+            self._abort([each for each in messages if isinstance(each, Prepared)])
+            raise errors.ChangedRecords(f"batch {batch_id}, {'; '.join(differ[:5])}")
 
     def _number(self, batch_id: int) -> int:
         return self.resume.number if self.resume.batch_id == batch_id else 0

@@ -32,10 +32,11 @@ class WriteFailed(SinkError):
 
 
 class ChangedRecords(SinkError):
-    """The last batch was run again to finish it, and this partition got other records than the
-    first time. Part of the batch is committed already, so going on would lose records or write
-    them twice; nothing was written. Restart with the parallelism and the sources of the earlier
-    run; if the program itself answers differently each time, it cannot be exactly-once."""
+    """The last batch was run again, and it got other records than the first time. At least part of
+    the batch is committed already, so going on would lose records or write them twice; nothing was
+    written. Restart with the parallelism and the sources of the earlier run; if the program itself
+    answers differently each time, it cannot be exactly-once. If the checkpoint has lost what Spark
+    had planned for the batch (a power failure), restore an earlier savepoint."""
 
 
 class Unreachable(SinkError):
