@@ -14,6 +14,7 @@ import pytest
 
 from headrace.common import Instant, Row
 from headrace.connectors.postgres import server
+from headrace.connectors.postgres.settings import PostgresSettings
 from headrace.connectors.postgres.sink import PostgresSink
 from headrace.connectors.twophase import errors, hooks, writer
 from headrace.connectors.twophase.hooks import HookParticipant
@@ -37,10 +38,14 @@ def root() -> str:
 
 
 def run(
-    sink: PostgresSink, root: str, values: Sequence[Any], task: TaskIdentity | None = None
+    sink: PostgresSink,
+    root: str,
+    values: Sequence[Any],
+    task: TaskIdentity | None = None,
+    epoch: int = 1,
 ) -> Message | None:
     task = task or TaskIdentity(0, 0)
-    opened = writer.open_writer(sink, "out", root, task, Resume(epoch=1))
+    opened = writer.open_writer(sink, "out", root, task, Resume(epoch=epoch))
     try:
         opened.write([(None, value) for value in values])
         return opened.prepare()
@@ -123,17 +128,57 @@ def test_a_failed_task_leaves_nothing(postgres: Server, table: str, root: str) -
     sink.abort(listed)
 
 
-def test_a_retried_task_does_not_wait_for_the_locks_of_the_dead_one(
-    postgres: Server, table: str, root: str
+@pytest.mark.parametrize(
+    ("task", "epoch"),
+    [
+        (TaskIdentity(0, 0, attempt=9, retry=1), 1),
+        (TaskIdentity(0, 0, attempt=9), 1),  # its whole stage is retried
+        (TaskIdentity(3, 2, attempt=1), 2),  # of the next driver; the dead one prepared late
+    ],
+)
+def test_a_task_does_not_wait_for_the_locks_of_a_dead_one(
+    postgres: Server,
+    table: str,
+    root: str,
+    task: TaskIdentity,
+    epoch: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(server, "LOCK_SECONDS", 1.0)
     sink = checked(PostgresSink(postgres.settings, UPSERT.format(table)), root)
     dead = run(sink, root, [(1, "dead")], TaskIdentity(0, 0, attempt=4))
-    again = run(sink, root, [(1, "again")], TaskIdentity(0, 0, attempt=9, retry=1))
+    again = run(sink, root, [(1, "again")], task, epoch)
     assert isinstance(dead, Prepared)
     assert isinstance(again, Prepared)
     sink.commit(again.handle)
     assert rows(postgres, table) == [(1, "again")]
     assert list(sink.list_transactions(root)) == []
+
+
+def test_a_task_that_waits_for_another_one_of_its_batch_fails(
+    postgres: Server, table: str, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "LOCK_SECONDS", 1.0)
+    sink = checked(PostgresSink(postgres.settings, UPSERT.format(table)), root)
+    first = run(sink, root, [(1, "first")])
+    with pytest.raises(errors.WriteFailed, match=r"lock timeout.* key_by"):
+        run(sink, root, [(1, "second")], TaskIdentity(0, 1))
+    assert isinstance(first, Prepared)
+    assert [gid for gid, _ in sink.list_transactions(root)] == [first.handle["gid"]]
+    sink.commit(first.handle)
+    assert rows(postgres, table) == [(1, "first")]
+
+
+def test_sessions_do_not_wait_for_ever_unless_somebody_said_so(postgres: Server) -> None:
+    def shown(settings: PostgresSettings, name: str) -> object:
+        with server.connected(settings, "test") as connection:
+            [(value,)] = connection.execute(f"SHOW {name}".encode()).fetchall()
+            return value
+
+    assert shown(postgres.settings, "lock_timeout") == "1min"
+    assert shown(postgres.settings, "tcp_keepalives_idle") == "30"
+    own = replace(postgres.settings, options={"options": "-c lock_timeout=7s"})
+    assert shown(own, "lock_timeout") == "7s"
 
 
 def test_marks_of_an_earlier_life_are_not_taken_for_its_own(
@@ -210,13 +255,20 @@ def test_a_server_without_prepared_transactions_is_refused() -> None:
         assert "ALTER SYSTEM SET max_prepared_transactions" in str(caught.value)
 
 
-def test_a_wrong_password_is_said_and_not_shown(
-    postgres: Server, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"password": "not-" + PASSWORD}, "password authentication failed"),
+        ({"database": "nowhere"}, '"nowhere" does not exist'),
+    ],
+)
+def test_what_the_server_will_never_let_in_is_said_at_once_and_no_password_shown(
+    postgres: Server, wrong: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "CHECK_SECONDS", 0.2)
-    wrong = replace(postgres.settings, password="not-" + PASSWORD)
-    with pytest.raises(errors.Unreachable, match="password authentication failed") as caught:
-        checked(PostgresSink(wrong, "INSERT INTO t VALUES (?)"), "job-out")
+    monkeypatch.setattr(hooks, "CHECK_SECONDS", 300.0)
+    sink = PostgresSink(replace(postgres.settings, **wrong), "INSERT INTO t VALUES (?)")
+    with pytest.raises(errors.InvalidSettings, match=said) as caught:
+        checked(sink, "job-out")
     assert PASSWORD not in str(caught.value)
 
 

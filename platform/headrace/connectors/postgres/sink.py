@@ -11,6 +11,7 @@ look into pg_prepared_xacts and ROLLBACK PREPARED them by hand.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -33,6 +34,20 @@ from headrace.connectors.twophase.sink import (
 
 DEFAULT_BATCH_SIZE = 5000
 TASK, DRIVER = "task", "driver"
+
+_LOCKED = (
+    "; a row that this task writes is locked, by another program or by another task of this batch, "
+    "which keeps its locks until the batch ends: then key_by what the statement's key is"
+)
+#: What a server says whose answer will be the same next time; libpq gives no code for it.
+_REFUSALS = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "not permitted to log in",
+    "permission denied for database",
+)
 
 
 class PostgresTransaction(TypedDict):
@@ -88,10 +103,12 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
             with self._driving(root) as connection:
                 if self.transactional:
                     server.check(connection, self._settings.address)
-        except psycopg.OperationalError:
-            raise  # it may be starting
         except psycopg.Error as error:
-            raise errors.InvalidSettings(f"{self._settings.address}: {error}") from None
+            said = " ".join(str(error).split())
+            is_certain = any(each in said for each in _REFUSALS)
+            if isinstance(error, psycopg.OperationalError) and not is_certain:
+                raise  # it may be starting
+            raise errors.InvalidSettings(f"{self._settings.address}: {said}") from None
 
     def begin_transaction(self, context: TransactionContext) -> PostgresTransaction:
         self._rows = []
@@ -145,8 +162,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
         with server.connected(self._settings, self._session) as connection:
             if self.transactional:
                 found = server.ledger(connection)
-                if context.retry:
-                    _end_earlier_tasks(connection, context)
+                _end_earlier_tasks(connection, context)
             connection.execute("BEGIN")
         return found
 
@@ -162,6 +178,8 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
                 yield connection
         except psycopg.Error as error:
             said = " ".join(str(error).split())
+            if isinstance(error, psycopg.errors.LockNotAvailable):
+                said += _LOCKED
             raise errors.WriteFailed(f"{self._settings.address}: {said}") from None
 
     def _settle(self, connection: server.Connection, transaction: PostgresTransaction) -> None:
@@ -196,17 +214,24 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
 
 
 def _end_earlier_tasks(connection: server.Connection, context: TransactionContext) -> None:
-    """Locks of a transaction that an earlier task of this partition prepared before it died could
-    make this one wait for ever."""
+    """Locks of what a dead task prepared could make this one wait until it fails: of an earlier
+    task of this partition, or of any task of an earlier driver, which prepared after the recovery
+    that ended all others. Spark counts a task's retries from 0 again when it retries the stage."""
     mine = names.parse(context.root, context.name)
+    assert mine is not None
     for gid in server.prepared(connection, f"{context.root}-"):
         other = names.parse(context.root, gid)
-        if mine and other and _place(other) == _place(mine) and other.attempt < mine.attempt:
-            server.rollback_prepared(connection, gid)
+        if other is not None and _is_left(other, mine):
+            # another task may be ending it just now
+            with contextlib.suppress(psycopg.errors.ObjectNotInPrerequisiteState):
+                server.rollback_prepared(connection, gid)
 
 
-def _place(name: names.TransactionName) -> tuple[int, int, int]:
-    return name.epoch, name.batch_id, name.partition
+def _is_left(other: names.TransactionName, mine: names.TransactionName) -> bool:
+    if other.epoch != mine.epoch:
+        return other.epoch < mine.epoch
+    same = (other.batch_id, other.partition) == (mine.batch_id, mine.partition)
+    return same and other.attempt < mine.attempt
 
 
 def _batch_of(root: str, gid: str) -> int:
