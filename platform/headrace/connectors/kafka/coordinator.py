@@ -204,8 +204,22 @@ class Coordinator:
     def _connected(self) -> KafkaAdminClient:
         with self._lock:
             if self._client is None:
-                self._client = KafkaAdminClient(**self._configuration)
+                self._client = _connect(self._configuration)
             return self._client
+
+
+def _connect(configuration: dict[str, Any]) -> KafkaAdminClient:
+    """Its constructor starts a thread, then raises when no broker answers; `close` of what it has
+    not finished does nothing, so the thread and its descriptors are given back here."""
+    client = KafkaAdminClient.__new__(KafkaAdminClient)
+    try:
+        client.__init__(**configuration)
+    except BaseException:
+        for part, give_back in (("_client", "close"), ("_net", "stop")):
+            with contextlib.suppress(Exception):
+                getattr(getattr(client, part), give_back)()
+        raise
+    return client
 
 
 def _commit_offsets(client: KafkaAdminClient, group: str, offsets: dict[Any, Any]) -> None:
