@@ -46,6 +46,13 @@ class KafkaInput:
     ) -> KafkaInput:
         """Raises UnknownTopic, DataLost, JobFailed. Takes milliseconds, Spark's start seconds:
         call it before."""
+        with kafka_topics.telling_refusals(source):
+            return cls._prepare(source, index, path, spark)
+
+    @classmethod
+    def _prepare(
+        cls, source: KafkaSource, index: int, path: Path, spark: SparkOffsets
+    ) -> KafkaInput:
         client_options(source)  # what Spark's client cannot do is told before it starts
         brokers = Brokers.of(source)
         # until Spark knows where the source starts nothing of it has been read
@@ -161,14 +168,11 @@ class KafkaInput:
             return []
         there = kafka_topics.present(self.source, self.brokers)
         partitions = numbered(kafka_bounds.over(kafka_bounds.missing(there, {}), positions))
-        earliest = self.brokers.earliest(partitions)
-        losses = kafka_losses.find(
-            positions,
-            earliest,
-            self.brokers.latest(partitions),
-            self.kept.ids,
-            self.brokers.ids(partitions),
-        )
+        earliest, latest = self.brokers.earliest(partitions), self.brokers.latest(partitions)
+        ids = self.brokers.ids(partitions)
+        losses = kafka_losses.find(positions, earliest, latest, self.kept.ids, ids)
+        planned = self.spark.planned_end(self.index) or {}
+        losses += kafka_losses.cut(planned, latest, losses)
         new = kafka_bounds.missing(there, positions) if self._discovers else {}
         for topic, partition, _ in each(new):
             begins = earliest.get(topic, {}).get(partition, 0)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-from headrace.connectors.kafka import sign_in
-from headrace.connectors.kafka.errors import ClusterUnreachable
+from headrace.connectors.kafka import security, sign_in
+from headrace.connectors.kafka.errors import ClusterUnreachable, InvalidSettings
 from headrace.connectors.kafka.settings import DEFAULT_MARKER_TOPIC
 from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
 from headrace.runtime.errors import JobFailed, UnknownTopic
@@ -22,6 +22,8 @@ _OWN = ("__consumer_offsets", "__transaction_state", "__share_group_state", DEFA
 #: How often, and how long apart, brokers are asked about what may be a mistake: one that has just
 #: come up may not know every topic for a moment.
 QUESTIONS, QUESTION_SECONDS = 4, 1.0
+#: How long to find out why brokers do not answer.
+SIGN_IN_SECONDS = 5.0
 
 Answer = TypeVar("Answer")
 
@@ -53,7 +55,31 @@ def _topics_of(sink: KafkaSink) -> Partitions:
         return Brokers(sink.bootstrap_servers, options).topics()
     except JobFailed:
         with contextlib.suppress(ClusterUnreachable):
-            sign_in.check_client(sink.described, sink.bootstrap_servers, options, patience=5.0)
+            who = f"sink {sink.described!r}"
+            sign_in.check_client(who, sink.bootstrap_servers, options, SIGN_IN_SECONDS)
+        raise
+
+
+@contextlib.contextmanager
+def telling_refusals(source: KafkaSource) -> Iterator[None]:
+    """Where the brokers do not answer: raises JobFailed, not to be tried again, if that is
+    because they do not let the source in."""
+    try:
+        yield
+    except JobFailed as error:
+        if not error.restartable:
+            raise
+        options: dict[str, Any] = dict(security.for_librdkafka(source.properties))
+        who = f"source {source.described!r}"
+        try:
+            with contextlib.suppress(ClusterUnreachable):
+                sign_in.check_client(who, source.bootstrap_servers, options, SIGN_IN_SECONDS)
+        except InvalidSettings as refused:
+            raise JobFailed(
+                f"{refused}. Nothing was read. Correct the source's security properties in the "
+                "job, or give its user access",
+                restartable=False,
+            ) from error
         raise
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headrace.common import SimpleStringSchema, WatermarkStrategy
+from headrace.connectors.kafka import sign_in
+from headrace.connectors.kafka.errors import ClusterUnreachable, InvalidSettings
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.datastream.connectors.kafka import (
     KafkaOffsetsInitializer,
@@ -16,12 +19,14 @@ from headrace.datastream.connectors.kafka import (
     KafkaSourceBuilder,
     KafkaTopicPartition,
 )
-from headrace.runtime import ingest, kafka_topics, state_identity
+from headrace.runtime import ingest, kafka_topics, spark_offsets, state_identity
 from headrace.runtime.errors import JobFailed, UnknownTopic
 from headrace.runtime.kafka_brokers import Brokers
 from headrace.runtime.kafka_losses import DataLost
+from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.program import Program
-from tests.unit.runtime.kafka_checkpoints import Cluster, first_start
+from headrace.runtime.spark_offsets import SparkOffsets
+from tests.unit.runtime.kafka_checkpoints import Checkpoint, Cluster, first_start
 
 LATEST = KafkaOffsetsInitializer.latest()
 
@@ -287,3 +292,75 @@ def test_a_split_that_was_discovered_can_end() -> None:
     compiled.give_splits(b, ["b-0"])
     [told] = ingest.ended_splits(compiled, [f"{a}:a-1"])
     assert told.endswith(f"/{a}:a-1")
+
+
+# --- what goes wrong on the way
+
+
+def test_a_planned_batch_is_changed_before_its_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver that dies in between finds the start as it was, and does all of it again."""
+    written: list[str] = []
+
+    def dying(path: Path, text: str) -> None:
+        written.append(path.name)
+        raise OSError("no space left on device")
+
+    for completed in (7, 8, 9):
+        checkpoint = Checkpoint(tmp_path / str(completed), {})
+        checkpoint.completed(completed, {"a": {"0": 3}})
+        checkpoint.planned(completed + 1, {"a": {"0": 6}})
+        monkeypatch.setattr(spark_offsets, "_write", dying)
+        with pytest.raises(OSError, match="no space"):
+            checkpoint.offsets.move(0, lambda offsets: {"a": {"0": 8}})
+    assert written == ["8", "9", "10"]
+
+
+def test_a_planned_batch_does_not_end_behind_the_log(cluster: Cluster, tmp_path: Path) -> None:
+    builder = source().set_topics("a")
+    checkpoint = first_start(tmp_path, builder.build())
+    checkpoint.completed(0, {"a": {"0": 4}})
+    checkpoint.planned(1, {"a": {"0": 12}})
+    with pytest.raises(DataLost, match=r"a-0 was cut off at offset 9.*offsets up to 11, which"):
+        checkpoint.open(builder.build())
+    opened = checkpoint.open(going_on(builder))
+    assert opened.lost == 3
+    assert (opened.position, opened.spark.planned_end(0)) == ({"a": {"0": 4}}, {"a": {"0": 9}})
+    assert checkpoint.open(builder.build()).losses() == []
+
+
+def test_a_source_that_is_not_let_in_says_so(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent() -> None:
+        raise JobFailed("Kafka at broker:9092 does not answer")
+
+    def refusing(who: str, servers: str, options: Any, patience: float) -> None:
+        assert options["sasl.username"] == "me"
+        raise InvalidSettings(f"{who}: {servers} does not let it in: wrong password")
+
+    def away(who: str, servers: str, options: Any, patience: float) -> None:
+        raise ClusterUnreachable(servers)
+
+    monkeypatch.setattr(cluster, "topics", silent)
+    secure = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN"}
+    secure |= {"sasl_username": "me", "sasl_password": "hush"}
+    built = source(**secure).set_topics("a").build()
+    monkeypatch.setattr(sign_in, "check_client", refusing)
+    with pytest.raises(JobFailed, match="source 'kafka:a': broker:9092 does not let") as refused:
+        first_start(tmp_path, built)
+    assert not refused.value.restartable
+    monkeypatch.setattr(sign_in, "check_client", away)
+    with pytest.raises(JobFailed, match="does not answer") as unreachable:
+        first_start(tmp_path, built)
+    assert unreachable.value.restartable
+
+
+def test_the_watch_ends_with_the_job(cluster: Cluster, tmp_path: Path) -> None:
+    sources = KafkaSources(
+        program(source().set_topics("a")), tmp_path, SparkOffsets(tmp_path), checkpointing=False
+    )
+    sources.watch()
+    sources.close()
+    assert "kafka-topics" not in {thread.name for thread in threading.enumerate()}

@@ -1,4 +1,4 @@
-"""Asks at a start whether the cluster lets the sink in, so that no task has to find out.
+"""Asks at a start whether the cluster lets a sink or source in, so that no task has to find out.
 
 librdkafka tries for ever, whatever the reason; its callback tells which it is.
 """
@@ -24,14 +24,14 @@ _REFUSALS = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 
 def check(settings: SinkSettings) -> None:
     """As `check_client`, for a sink."""
-    check_client(settings.name, settings.bootstrap_servers, settings.client_options())
+    check_client(f"sink {settings.name!r}", settings.bootstrap_servers, settings.client_options())
 
 
 def check_client(
-    sink: str, servers: str, client_options: dict[str, Any], patience: float | None = None
+    who: str, servers: str, client_options: dict[str, Any], patience: float | None = None
 ) -> None:
-    """Raises `InvalidSettings` when the cluster refuses who the sink says it is, or is not who it
-    should be; `ClusterUnreachable` when it does not answer."""
+    """Raises `InvalidSettings` when the cluster refuses who the sink or source says it is, or is
+    not who it should be; `ClusterUnreachable` when it does not answer. `who` is for messages."""
     problems: list[KafkaError] = []
     begun = time.monotonic()
     options: dict[str, Any] = {"error_cb": problems.append, "log_level": 0}
@@ -46,7 +46,7 @@ def check_client(
             refused = [each.str() for each in problems if _is_refusal(each)]
             if refused and waited > REFUSED_SECONDS:
                 raise errors.InvalidSettings(
-                    f"sink {sink!r}: {servers} does not let it in: {refused[-1]}"
+                    f"{who}: {servers} does not let it in: {refused[-1]}"
                 ) from None
             if waited > (PATIENCE_SECONDS if patience is None else patience):
                 known = [e.str() for e in problems if e.code() != KafkaError._ALL_BROKERS_DOWN]
