@@ -32,6 +32,8 @@ class BatchReporting:
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
         self._idle_since = ""
+        #: What tells the newest progress that was taken from others.
+        self._newest: tuple[Any, ...] | None = None
         #: Values of a `collect` sink, in the order of their batches.
         self.collected: list[Any] = []
         for report in job_sink.waiting_reports(context.checkpoint_dir):
@@ -45,6 +47,11 @@ class BatchReporting:
 
     def take(self, query: StreamingQuery) -> bool:
         """Report what is new; whether a batch was among it."""
+        last = query.lastProgress
+        newest = None if last is None else (last["runId"], last["batchId"], last["timestamp"])
+        if newest is None or newest == self._newest:
+            return False  # all the recent ones take long to fetch
+        self._newest = newest
         before = self._reported
         reports = {
             report.batch_id: report

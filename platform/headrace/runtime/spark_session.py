@@ -33,6 +33,7 @@ _SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.stopTimeout": "20s",
+    "spark.sql.streaming.numRecentProgressUpdates": "32",  # all are fetched after each batch
     # what plans, event logs and errors do not show of options: Spark's default, and Kafka's keys
     "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|private key",
 }
