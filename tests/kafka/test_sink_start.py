@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource
 
 from headrace.connectors.kafka import errors, sign_in
 from headrace.connectors.kafka.committer import Committer
@@ -66,6 +66,16 @@ def test_a_marker_topic_that_forgets(settings: SinkSettings, kafka: str, tmp_pat
     ensure_topics(kafka, {settings.marker_topic: 1})
     with pytest.raises(errors.InvalidSettings, match=r"cleanup\.policy=delete"):
         Committer([settings], tmp_path).recover()
+
+
+def test_the_marker_topic_is_compacted_soon(settings: SinkSettings, tmp_path: Path) -> None:
+    Committer([settings], tmp_path).recover()
+    admin = AdminClient({"bootstrap.servers": settings.bootstrap_servers})
+    resource = ConfigResource(ConfigResource.Type.TOPIC, settings.marker_topic)
+    found = admin.describe_configs([resource])[resource].result()
+    assert found["cleanup.policy"].value == "compact"
+    assert int(found["segment.bytes"].value) <= 64 * 1024 * 1024
+    assert int(found["segment.ms"].value) <= 3_600_000
 
 
 def test_a_cluster_that_does_not_answer(

@@ -23,7 +23,7 @@ from kafka.protocol.metadata import CoordinatorType
 from kafka.protocol.producer.transaction import EndTxnRequest, InitProducerIdRequest
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
-from headrace.connectors.kafka import answers, driver_security, errors
+from headrace.connectors.kafka import answers, driver_security, errors, marker_topic
 from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
 
@@ -113,8 +113,7 @@ class Coordinator:
         """The brokers' `transaction.max.timeout.ms`; None when we may not ask."""
         name = "transaction.max.timeout.ms"
         try:
-            nodes = self._call(lambda client: client.describe_cluster())["brokers"]
-            resource = ConfigResource("BROKER", str(nodes[0]["broker_id"]))
+            resource = ConfigResource("BROKER", str(self._brokers()[0]["broker_id"]))
             found = self._call(
                 lambda client: client.describe_configs([resource], config_filter="all")
             )
@@ -125,19 +124,18 @@ class Coordinator:
     def ensure_marker_topic(self, topic: str) -> str:
         """Create the compacted topic of the batch markers if it is missing; its topic id."""
         deadline = time.monotonic() + TOPIC_SECONDS
-        while not (found := self._topic_id(topic)):
+        while not (found := self._described(topic)):
             if time.monotonic() > deadline:
                 raise errors.InvalidSettings(f"topic {topic} is missing, and cannot be created")
             with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
-                self._call(
-                    lambda client: client.create_topics(
-                        {topic: {"num_partitions": 1, "configs": {"cleanup.policy": "compact"}}}
-                    )
-                )
+                options = marker_topic.made_for(self._count())
+                self._call(partial(_create_topic, topic=topic, options=options))
             # It takes a moment until every broker knows a new topic, or forgets a deleted one.
             time.sleep(TOPIC_PAUSE_SECONDS)
         self._check_compacted(topic)
-        return found
+        if concern := marker_topic.concern(topic, found["partitions"], self._count()):
+            log.warning("%s", concern)
+        return str(found["topic_id"])
 
     def read_notes(self, topic: str, groups: Iterable[str]) -> dict[str, str]:
         """The metadata of the offset that each consumer group has committed in the topic, if it
@@ -160,9 +158,20 @@ class Coordinator:
         if client is not None:
             client.close()
 
-    def _topic_id(self, topic: str) -> str:
+    def _described(self, topic: str) -> dict[str, Any] | None:
         described = self._call(lambda client: client.describe_topics([topic]))
-        return "".join(str(each["topic_id"]) for each in described if not each["error_code"])
+        return next((each for each in described if not each["error_code"]), None)
+
+    def _brokers(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._call(lambda client: client.describe_cluster())[
+            "brokers"
+        ]
+        return found
+
+    def _count(self) -> int | None:
+        with contextlib.suppress(errors.CommitRefused):
+            return len(self._brokers())
+        return None
 
     def _check_compacted(self, topic: str) -> None:
         resource = ConfigResource("TOPIC", topic)
@@ -220,6 +229,10 @@ def _connect(configuration: dict[str, Any]) -> KafkaAdminClient:
                 getattr(getattr(client, part), give_back)()
         raise
     return client
+
+
+def _create_topic(client: KafkaAdminClient, topic: str, options: dict[str, Any]) -> None:
+    client.create_topics({topic: options})
 
 
 def _commit_offsets(client: KafkaAdminClient, group: str, offsets: dict[Any, Any]) -> None:
