@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from headrace.connectors.kafka import claims, errors
+from headrace.connectors.kafka import errors
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from headrace.connectors.kafka.writer import open_writer
+from headrace.connectors.twophase import claims
 from headrace.connectors.twophase import committer as twophase
 from tests.kafka import brokers
 

@@ -54,6 +54,12 @@ class SecondDriver(SinkError):
     is aborted, so nothing is written twice."""
 
 
+class PrefixInUse(SinkError):
+    """Another job uses the same transactional id prefix, and the two would abort each other's
+    transactions. This one stops and wrote nothing that is visible. Give it a prefix of its own,
+    or stop the other job."""
+
+
 class CommitIncomplete(SinkError):
     """Not every transaction of a batch could be committed. The batch stays on record; the next
     start asks again, and writes again only what is certain not to be committed."""
