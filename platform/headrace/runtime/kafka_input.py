@@ -49,12 +49,19 @@ class KafkaInput:
         with kafka_topics.telling_refusals(source):
             return cls._prepare(source, index, path, spark)
 
+    @staticmethod
+    def check(source: KafkaSource, index: int, path: Path, spark: SparkOffsets) -> None:
+        """Raises JobFailed where `prepare` would because the program has changed."""
+        if spark.next_start(index) is not None and path.exists():
+            kafka_changes.check(source, Kept.read(path))
+
     @classmethod
     def _prepare(
         cls, source: KafkaSource, index: int, path: Path, spark: SparkOffsets
     ) -> KafkaInput:
         client_options(source)  # what Spark's client cannot do is told before it starts
         brokers = Brokers.of(source)
+        cls.check(source, index, path, spark)
         # until Spark knows where the source starts nothing of it has been read
         first = spark.next_start(index) is None or not path.exists()
         kept = Kept.first(source, brokers) if first else Kept.read(path)
@@ -234,7 +241,6 @@ class KafkaInput:
         """Make Spark's log fit what the program reads now, and find out what is lost."""
         if self.position is None:
             return
-        kafka_changes.check(self.source, self.kept)
         if self.kept.ends is None:
             self._follow_program()
         losses = self.losses()

@@ -33,13 +33,19 @@ class KafkaSources:
         self, program: Program, state_dir: Path, spark: SparkOffsets, *, checkpointing: bool
     ) -> None:
         """Raises UnknownTopic, DataLost, JobFailed (Kafka does not answer)."""
-        self.inputs: dict[int, KafkaInput] = {}
+        found: dict[int, tuple[KafkaSource, int, Path]] = {}
         index = 0
         for position, (number, source) in enumerate(program.sources.items(), 1):
             if isinstance(source, KafkaSource):
                 path = state_dir / f"kafka-source-{position}.json"
-                self.inputs[number] = KafkaInput.prepare(source, index, path, spark)
+                found[number] = source, index, path
             index += len(source.paths) if isinstance(source, FileSource) else 1
+        for source, at, path in found.values():  # all, before one is moved
+            KafkaInput.check(source, at, path, spark)
+        self.inputs: dict[int, KafkaInput] = {
+            number: KafkaInput.prepare(source, at, path, spark)
+            for number, (source, at, path) in found.items()
+        }
         #: Sources that Spark sees.
         self.count = index
         self._all_kafka = len(self.inputs) == len(program.sources)

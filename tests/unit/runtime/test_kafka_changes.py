@@ -156,6 +156,25 @@ def test_ends_are_of_the_program_as_it_was(
     assert checkpoint.open(first.build()).position == {"a": {"0": 4}}
 
 
+def test_no_source_is_moved_when_another_is_refused(cluster: Cluster, tmp_path: Path) -> None:
+    def sources(*builders: KafkaSourceBuilder) -> KafkaSources:
+        spark = SparkOffsets(tmp_path / "spark")
+        return KafkaSources(program(*builders), tmp_path, spark, checkpointing=False)
+
+    sources(source().set_topics("a", "b"), source().set_topics("b"))
+    Checkpoint(tmp_path, {}).completed(0, {"a": {"0": 4}, "b": {"0": 5}}, {"b": {"0": 6}})
+    log = tmp_path / "spark/offsets/0"
+    before = log.read_text()
+    with pytest.raises(JobFailed, match="gives it an end"):
+        sources(source().set_topics("a"), source().set_topics("b").set_bounded(LATEST))
+    assert log.read_text() == before
+    changed = sources(source().set_topics("a"), source().set_topics("b"))
+    assert [kafka.position for kafka in changed.inputs.values()] == [
+        {"a": {"0": 4}},
+        {"b": {"0": 6}},
+    ]
+
+
 def test_the_kind_of_an_end_may_change(cluster: Cluster, tmp_path: Path) -> None:
     checkpoint = first_start(tmp_path, source().set_topics("a").set_bounded(LATEST).build())
     checkpoint.completed(0, {"a": {"0": 4}})
