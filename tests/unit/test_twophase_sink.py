@@ -15,6 +15,7 @@ from headrace.connectors.twophase.hooks import HookParticipant
 from headrace.connectors.twophase.manifest import ManifestStore
 from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity, Written
 from headrace.connectors.twophase.names import TransactionName, parse
+from headrace.connectors.twophase.ownership import Identity
 from headrace.connectors.twophase.participant import Message
 from headrace.connectors.twophase.sink import (
     InvokeContext,
@@ -265,3 +266,43 @@ def test_what_is_decided_or_of_another_driver_is_left_alone(store: Store, tmp_pa
     written(store, newer, 1)
     committer(store, tmp_path, resume).clean_up(completed=0)
     assert len(store.hidden()) == 2
+
+
+def test_a_failure_while_cleaning_up_hides_nothing(store: Store, tmp_path: Path) -> None:
+    resume = committer(store, tmp_path).recover().resume
+
+    class Unruly(HookParticipant):
+        def hold(self, job: Identity, *, starting: bool) -> None:
+            raise LookupError("not a SinkError")
+
+        def release(self, job: Identity) -> None:
+            raise LookupError("nor this")
+
+    driver = Committer([Unruly(store, "store", ROOT)], tmp_path / "checkpoint", resume)
+    driver.clean_up()
+    driver.release()
+
+
+def test_a_job_that_has_ended_does_not_fail_for_a_system_that_is_away(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resume = committer(store, tmp_path).recover().resume
+    committer(store, tmp_path, resume).commit(0, written(store, resume, 0))
+    monkeypatch.setattr(hooks, "CHECK_SECONDS", 0.0)
+
+    def away(_root: str) -> None:
+        raise OSError("away")
+
+    monkeypatch.setattr(store, "check", away)
+    committer(store, tmp_path, resume).finish()
+
+    # But what was decided is not silently left invisible.
+    store.commit_timeout_seconds = 0.0
+    store.troubles = [OSError("away")]
+    with pytest.raises(errors.CommitIncomplete):
+        committer(store, tmp_path, resume).commit(1, written(store, resume, 1))
+    with pytest.raises(errors.Unreachable):
+        committer(store, tmp_path, resume).finish()
+    monkeypatch.undo()
+    committer(store, tmp_path, resume).finish()
+    assert store.visible() == ["0-0", "0-1", "1-0", "1-1"]

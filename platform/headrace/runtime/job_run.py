@@ -76,20 +76,24 @@ class JobRun:
             self._kafka.close()
             raise
         try:
-            planned = self._plan(spark)
-            with keeping.kept(self._committer()):
-                self._run(spark, planned)
-            self._recover()  # a stop within a batch, and failed tasks, leave transactions open
-            self._committer().release()
+            self._run_on(spark)
+            self._committer().finish(self._offsets.completed)
         except BaseException:
             self._clean_up()
             raise
-        finally:
-            self._kafka.close()
-            spark.stop()
         self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
         return JobExecutionResult(self._context.job_id, took, self._reporting.counters)
+
+    def _run_on(self, spark: SparkSession) -> None:
+        """No task writes any more when it returns or raises: what is open then is left over."""
+        try:
+            planned = self._plan(spark)
+            with keeping.kept(self._committer()):
+                self._run(spark, planned)
+        finally:
+            self._kafka.close()
+            spark.stop()
 
     # --- before the query
 

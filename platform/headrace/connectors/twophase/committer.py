@@ -88,7 +88,7 @@ class Committer:
         for sink in self._job.sinks.values():
             try:
                 sink.release(self._job.owners.identity())
-            except errors.SinkError as error:
+            except Exception as error:
                 log.warning("sink %s is free for other jobs only later: %s", sink.name, error)
 
     def is_current(self, completed: int | None = None) -> bool:
@@ -155,11 +155,29 @@ class Committer:
         self._abort(sorted(transactions - decided, key=lambda each: each.key))
 
     def clean_up(self, completed: int | None = None) -> None:
-        """The query has ended for good or ill: abort at once what failed or straggling tasks left
-        open, unless another driver owns the job by now, or a decided batch waits for the next
-        recovery. `completed` as in `recover`. What a sink cannot abort now is logged."""
-        if self._job.sinks and self.is_current(completed):
-            self._sweep(at_once=True)
+        """The query has failed, and its tasks write no more: abort at once what they left open,
+        unless another driver owns the job by now, or a decided batch waits for the next recovery.
+        `completed` as in `recover`. Never raises: why the query failed is what matters."""
+        try:
+            if self._job.sinks and self.is_current(completed):
+                self._sweep(at_once=True)
+        except Exception as error:
+            log.warning("what failed tasks left open stays until the next start: %s", error)
+
+    def finish(self, completed: int | None = None) -> None:
+        """The job has ended on purpose, and its tasks write no more: finish or abort what a stop
+        within a batch left, then `release`. Raises what `recover` does only if a batch that was
+        decided is not known to be committed; anything else can wait for the next start."""
+        try:
+            self.recover(completed)
+        except Exception as error:
+            if any(not recovery.is_settled(self._job, m, completed) for m in self._decided()):
+                raise
+            log.warning("what stopped tasks left open stays until the next start: %s", error)
+        self.release()
+
+    def _decided(self) -> list[Manifest]:
+        return self._job.manifests.newest_batch()
 
     def _check_owner(self, batch_id: int, transactions: list[Prepared]) -> None:
         try:
@@ -227,7 +245,7 @@ class Committer:
         deadline = Deadline.after(ABORT_SECONDS)
         try:
             self._of_each_sink(transactions, lambda sink, mine: sink.abort(mine, deadline))
-        except errors.SinkError as error:
+        except Exception as error:
             log.warning("%d transactions are left to recovery: %s", len(transactions), error)
 
     def _of_each_sink(
@@ -265,7 +283,7 @@ class Committer:
         for sink in self._job.sinks.values():
             try:
                 sink.sweep(self.resume.epoch, deadline)
-            except errors.SinkError as error:
+            except Exception as error:
                 log.warning("leftovers of failed tasks stay open until the next sweep: %s", error)
 
     def _deadline(self) -> Deadline:

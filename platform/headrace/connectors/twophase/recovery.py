@@ -50,7 +50,7 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     epoch = job.owners.claim(above=newest)
     steps.reached(steps.Step.CLAIMED)
     manifests = job.manifests.newest_batch()
-    pending = [each for each in manifests if not _is_settled(job, each, completed)]
+    pending = [each for each in manifests if not is_settled(job, each, completed)]
 
     # Step 1.
     answered = _recommit(job, pending, deadline)
@@ -70,7 +70,8 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     return found
 
 
-def _is_settled(job: Job, manifest: Manifest, completed: int | None) -> bool:
+def is_settled(job: Job, manifest: Manifest, completed: int | None) -> bool:
+    """Is every transaction of it known to be committed, or never asked about again?"""
     if completed is not None and manifest.batch_id <= completed:
         return True
     return job.manifests.is_done(manifest)
