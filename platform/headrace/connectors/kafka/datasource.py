@@ -31,6 +31,7 @@ import functools
 import gc
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -51,7 +52,7 @@ from headrace.connectors.kafka.settings import (
     SinkSettings,
 )
 from headrace.connectors.kafka.writer import Prepared, open_writer
-from headrace.connectors.twophase import query
+from headrace.connectors.twophase import commitlog, query
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -157,7 +158,9 @@ class BatchWriter(DataSourceStreamArrowWriter):
     def abort(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
         mine = [each for each in messages if isinstance(each, TaskMessage)]
         if mine:
-            self._committer(mine).abort(batchId, [each.prepared for each in mine])
+            committer = self._committer(mine)
+            committer.abort(batchId, [each.prepared for each in mine])
+            committer.clean_up(commitlog.newest(Path(self._directory)))  # of tasks that died
 
     def _committer(self, messages: list[TaskMessage]) -> Committer:
         return Committer([self._settings], self._directory, messages[0].resume)

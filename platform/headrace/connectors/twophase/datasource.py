@@ -29,7 +29,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
 
 from headrace.common.types import Row
-from headrace.connectors.twophase import query
+from headrace.connectors.twophase import commitlog, query
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.hooks import HookParticipant
 from headrace.connectors.twophase.messages import Resume, TaskIdentity
@@ -113,7 +113,9 @@ class SinkWriter(DataSourceStreamArrowWriter):
     def abort(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
         mine = [each for each in messages if isinstance(each, TaskMessage)]
         if mine:
-            self.committer(mine[0].resume).abort(batchId, [each.prepared for each in mine])
+            committer = self.committer(mine[0].resume)
+            committer.abort(batchId, [each.prepared for each in mine])
+            committer.clean_up(commitlog.newest(self._directory))  # of tasks that died
 
     def committer(self, resume: Resume | None) -> Committer:
         participant = HookParticipant(self._sink, self._name, self._root)
