@@ -34,6 +34,9 @@ SPARE_SECONDS = 60.0
 PATIENCE_SECONDS = 30.0
 PAUSE_SECONDS = 0.5
 
+#: Roots of ids whose claims nobody may keep, of which this process has said so.
+_unchecked: set[str] = set()
+
 T = TypeVar("T")
 
 
@@ -71,7 +74,9 @@ class KafkaParticipant:
             else:
                 claimed.renew(job)
         except errors.CommitRefused as error:
-            log.warning("not checked whether another job uses the prefix: %s", error.detail)
+            if self._settings.id_root not in _unchecked:
+                _unchecked.add(self._settings.id_root)
+                log.warning("not checked whether another job uses the prefix: %s", error.detail)
         except errors.ClusterUnreachable as error:
             if starting:
                 raise
