@@ -48,3 +48,11 @@ def prefix(text: str, sink: str) -> str:
     if match is None:
         raise ValueError(f"{text!r} is no transactional id of sink {sink!r}")
     return match[1]
+
+
+def epoch(text: str) -> int:
+    """The epoch in `text`, an id of any sink."""
+    match = re.fullmatch(r".*-([0-9]+)\.[0-9a-f]{8}-[0-9]+", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no transactional id of a sink")
+    return int(match[1])

@@ -127,13 +127,16 @@ class KafkaParticipant:
         ending.fence_all(coordinator, found, self._settings.transaction_timeout_ms, deadline)
         return len(found)
 
-    def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
+    def settle(
+        self, gone: Sequence[Prepared], batch: Sequence[Prepared], *, ledger_kept: bool
+    ) -> set[Prepared]:
         opened = {each: PreparedTransaction.opened(each) for each in gone}
+        own = {each.handle["transactional_id"] for each in batch}
         found = markers.read(self._settings, list(opened.values()))
         return {
             each
             for each, mine in opened.items()
-            if outcome.settle(mine, found.get(mine), marker_topic_kept=ledger_kept)
+            if outcome.settle(mine, found.get(mine), own, marker_topic_kept=ledger_kept)
         }
 
     def _end(

@@ -76,7 +76,9 @@ class HookParticipant:
     def sweep(self, epoch: int, deadline: Deadline) -> int:
         return self._abort_listed(epoch, deadline)
 
-    def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
+    def settle(
+        self, gone: Sequence[Prepared], batch: Sequence[Prepared], *, ledger_kept: bool
+    ) -> set[Prepared]:
         raise AssertionError("the hooks' answers are final")
 
     def _commit_one(

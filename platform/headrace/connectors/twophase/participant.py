@@ -91,6 +91,9 @@ class Participant(Protocol):
     def sweep(self, epoch: int, deadline: Deadline) -> int:
         """Abort every transaction of `epoch` and before, when none should be; how many."""
 
-    def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
+    def settle(
+        self, gone: Sequence[Prepared], batch: Sequence[Prepared], *, ledger_kept: bool
+    ) -> set[Prepared]:
         """Those that were committed, of transactions that `commit` found GONE; called after
-        `fence`. Raises `OutcomeUnknown` where that is not certain."""
+        `fence`. `batch` are all that the batch's manifests have of this sink. Raises
+        `OutcomeUnknown` where that is not certain."""

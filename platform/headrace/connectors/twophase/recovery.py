@@ -111,5 +111,6 @@ def _ask_again(
         for name in {each.sink for each in gone}:
             mine = [each for each in gone if each.sink == name]
             kept = manifest.ledgers.get(name) == ledgers[name]
-            committed |= job.sinks[name].settle(mine, ledger_kept=kept)
+            batch = [p for every in manifests for p in every.prepared if p.sink == name]
+            committed |= job.sinks[name].settle(mine, batch, ledger_kept=kept)
     return committed
