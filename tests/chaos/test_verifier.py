@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -192,3 +194,25 @@ def test_a_query_that_no_restart_helps_is_found(site: Site, told: str, right: bo
     life = Life(query)
     life.note_end(1, 1)
     assert bool(life.problems) is not right
+
+
+def test_a_machine_too_slow_for_the_transaction_timeout_gets_a_longer_one(site: Site) -> None:
+    query = Query(site)
+    life = Life(query)
+
+    def end_by_itself() -> None:
+        query.attempts += 1
+        (query.home / f"{query.attempts}.log").write_text("CommitIncomplete")
+        query.process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+        life.bury()
+
+    commits = query.checkpoint() / "commits"
+    commits.mkdir(parents=True)
+    for batch in range(4):
+        end_by_itself()
+        (commits / str(batch)).touch()
+    assert query.timeout_ms == site.timeout_ms
+    for _ in range(3):
+        end_by_itself()
+    assert query.timeout_ms == 2 * site.timeout_ms
+    assert life.problems == []
