@@ -1,6 +1,7 @@
 """Where the files of a transaction are until it is committed, and how they become visible.
 
     <base>/.headrace/<root>/ledger                 which staging this is
+    <base>/.headrace/<root>/claim                  which job uses it
     <base>/.headrace/<root>/<name>/0 1 2 ...       a transaction, open or prepared
     <base>/.headrace/<root>/<name>.commit/         being committed: its files are moved one by one
     <base>/.headrace/<root>/<name>.abort/          being aborted
@@ -21,10 +22,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headrace.connectors.twophase import errors, names
-from headrace.connectors.twophase.files import create_exclusively, sync_directory
+from headrace.connectors.twophase.files import create_exclusively, replace_at_once, sync_directory
 
 HIDDEN = ".headrace"
 LEDGER = "ledger"
+CLAIM = "claim"
 COMMIT, ABORT, DONE = ".commit", ".abort", ".done"
 
 
@@ -131,3 +133,22 @@ class Staging:
             self._make_folder(folder.parent)
             folder.mkdir(exist_ok=True)
             sync_directory(folder.parent)
+
+
+class ClaimFile:
+    """Contract: `twophase.sink.ClaimPlace`."""
+
+    def __init__(self, staging: Staging) -> None:
+        self._path = staging.directory / CLAIM
+
+    @property
+    def described(self) -> str:
+        return f"file {self._path}"
+
+    def read(self) -> str | None:
+        with contextlib.suppress(FileNotFoundError):
+            return self._path.read_text("utf-8")
+        return None
+
+    def write(self, claim: str) -> None:
+        replace_at_once(self._path, claim.encode())

@@ -23,6 +23,7 @@ from psycopg.types.json import Jsonb
 from headrace.common.time import Instant
 from headrace.common.types import Row
 from headrace.connectors.postgres import server
+from headrace.connectors.postgres.claims import ClaimRow
 from headrace.connectors.postgres.settings import PostgresSettings
 from headrace.connectors.postgres.statement import Statement
 from headrace.connectors.twophase import errors, names
@@ -109,6 +110,9 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
             if isinstance(error, psycopg.OperationalError) and not is_certain:
                 raise  # it may be starting
             raise errors.InvalidSettings(f"{self._settings.address}: {said}") from None
+
+    def claim_place(self, root: str) -> ClaimRow:
+        return ClaimRow(self._settings, root)
 
     def begin_transaction(self, context: TransactionContext) -> PostgresTransaction:
         self._rows = []

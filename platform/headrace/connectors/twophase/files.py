@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,16 @@ def create_exclusively(path: Path, data: bytes) -> None:
     finally:
         Path(temporary).unlink(missing_ok=True)
     sync_directory(path.parent)
+
+
+def replace_at_once(path: Path, data: bytes) -> None:
+    """Whoever reads it gets the old content or the new one, whole. Not durable."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def sync_directory(directory: Path) -> None:
