@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -306,3 +307,30 @@ def test_a_job_that_has_ended_does_not_fail_for_a_system_that_is_away(
     monkeypatch.undo()
     committer(store, tmp_path, resume).finish()
     assert store.visible() == ["0-0", "0-1", "1-0", "1-1"]
+
+
+def test_what_was_left_under_a_former_prefix_is_aborted(store: Store, tmp_path: Path) -> None:
+    written(store, committer(store, tmp_path).recover().resume, 0)
+    assert len(store.hidden()) == 2
+    place = tmp_path / "checkpoint"
+
+    # A copy of the checkpoint is another job: what it names is not its own.
+    shutil.copytree(place, tmp_path / "copy")
+    Committer([HookParticipant(store, "store", "copy-store")], tmp_path / "copy").recover()
+    assert len(store.hidden()) == 2
+
+    found = Committer([HookParticipant(store, "store", "renamed-store")], place).recover()
+
+    assert found.aborted == 2
+    assert store.hidden() == []
+
+
+def test_a_sink_that_is_gone_is_told_once(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    committer(store, tmp_path).recover()
+    for _ in range(2):
+        other = HookParticipant(store, "other", "job-other")
+        Committer([other], tmp_path / "checkpoint").recover()
+    told = [each for each in caplog.records if "no exactly-once sink store" in each.getMessage()]
+    assert len(told) == 1

@@ -91,7 +91,7 @@ class Staging:
         """Transactions that nobody has begun to publish or abort."""
         if not self.directory.is_dir():
             return []
-        found = (each.name for each in self.directory.iterdir())
+        found = (each.name for each in self.directory.glob("*"))  # none where there is no folder
         return [each for each in found if names.parse(self._root, each)]
 
     def forget_before(self, batch_id: int) -> None:

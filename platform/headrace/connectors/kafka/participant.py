@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from headrace.connectors.kafka import (
@@ -49,6 +50,14 @@ class KafkaParticipant:
     @property
     def name(self) -> str:
         return self._settings.name
+
+    @property
+    def root(self) -> str:
+        return self._settings.id_root
+
+    def under(self, root: str) -> KafkaParticipant:
+        prefix = root.removesuffix(f"-{self.name}")
+        return KafkaParticipant(replace(self._settings, transactional_id_prefix=prefix))
 
     @property
     def transactional(self) -> bool:

@@ -52,6 +52,14 @@ class Participant(Protocol):
         """Unique within the job and the same from start to start."""
 
     @property
+    def root(self) -> str:
+        """What the names of its transactions begin with, with a dash behind it. No other sink of
+        the job has it; it may be another one from start to start."""
+
+    def under(self, root: str) -> Participant:
+        """The same sink as it was when it had another root."""
+
+    @property
     def transactional(self) -> bool:
         """Does the sink need commits?"""
 
