@@ -294,3 +294,56 @@ def test_new_partitions_and_topics_are_read_and_lost_records_told(
     assert "goes on without: " + f"{two}-0 was deleted and made again" in job.log()
     job.terminate()
     assert job.wait() == 0
+
+
+AHEAD = """
+import sys
+
+from headrace.common import SimpleStringSchema, WatermarkStrategy
+from headrace.datastream import DeliveryGuarantee, StreamExecutionEnvironment
+from headrace.datastream.connectors.kafka import (
+    KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource,
+    KafkaTopicPartition,
+)
+
+[name] = sys.argv[1:]
+env = StreamExecutionEnvironment.get_execution_environment()
+env.enable_checkpointing(200)
+ends = {KafkaTopicPartition(f"{name}.{topic}", 0): 4 for topic in ("stays", "goes")}
+source = (
+    KafkaSource.builder().set_topics(name + ".stays", name + ".goes")
+    .set_bounded(KafkaOffsetsInitializer.offsets(ends))
+    .set_value_only_deserializer(SimpleStringSchema()).set_property("failOnDataLoss", "false")
+    .build()
+)
+sink = (
+    KafkaSink.builder().set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+    .set_transactional_id_prefix(name)
+    .set_record_serializer(
+        KafkaRecordSerializationSchema.builder().set_topic(name + ".out")
+        .set_value_serialization_schema(SimpleStringSchema()).build())
+    .build()
+)
+env.from_source(source, WatermarkStrategy.no_watermarks(), "in").sink_to(sink)
+env.execute()
+"""
+
+
+@pytest.mark.timeout(600)
+def test_a_bounded_job_waits_for_no_topic_that_was_deleted(
+    drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
+) -> None:
+    name = f"a{uuid.uuid4().hex[:8]}"
+    stays, goes = f"{name}.stays", f"{name}.goes"
+    admin.create(stays, goes, f"{name}.out")
+    produce(kafka, stays, ["a", "b"])
+    produce(kafka, goes, ["c", "d"])
+    job = drive(AHEAD, name, kafka=kafka, parallelism=1)
+    job.start()
+    job.until(lambda: out(kafka, name) == ["a", "b", "c", "d"])
+    admin.delete(goes)
+    job.until(lambda: f"goes on without: {goes}-0 was deleted" in job.log())
+    produce(kafka, stays, ["e", "f", "beyond"])
+    assert job.wait() == 0
+    assert brokers.read(kafka, f"{name}.out") == ["a", "b", "c", "d", "e", "f"]
+    assert job.events()[-1] == events.Stopped("finished")
