@@ -22,7 +22,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headrace.connectors.twophase import errors, names
-from headrace.connectors.twophase.files import create_exclusively, replace_at_once, sync_directory
+from headrace.connectors.twophase.files import (
+    create_exclusively,
+    make_directory,
+    replace_at_once,
+    sync_directory,
+)
 
 HIDDEN = ".headrace"
 LEDGER = "ledger"
@@ -40,7 +45,7 @@ class Staging:
 
     def prepare(self) -> None:
         """Make it, if it is not there, and remove what aborts that died left."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        make_directory(self.directory)
         with contextlib.suppress(FileExistsError):
             name = json.dumps({"ledger": secrets.token_hex(8)}).encode()
             create_exclusively(self.directory / LEDGER, name)
@@ -91,7 +96,7 @@ class Staging:
         """Transactions that nobody has begun to publish or abort."""
         if not self.directory.is_dir():
             return []
-        found = (each.name for each in self.directory.glob("*"))  # none where there is no folder
+        found = (each.name for each in self.directory.iterdir())
         return [each for each in found if names.parse(self._root, each)]
 
     def forget_before(self, batch_id: int) -> None:

@@ -14,7 +14,7 @@ def create_exclusively(path: Path, data: bytes) -> None:
     The content is complete before the name appears (a hard link of a synced file), so whoever
     sees the file sees all of it, also after a power failure.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(fd, "wb") as file:
@@ -35,6 +35,17 @@ def replace_at_once(path: Path, data: bytes) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def make_directory(directory: Path) -> None:
+    """With its parents, as far as they are missing; durable when this returns."""
+    missing = []
+    while not directory.exists():
+        missing.append(directory)
+        directory = directory.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        sync_directory(each.parent)
 
 
 def sync_directory(directory: Path) -> None:
