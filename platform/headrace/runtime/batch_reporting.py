@@ -28,12 +28,12 @@ class BatchReporting:
     ) -> None:
         self._context = context
         self._kafka = kafka
+        #: What tells the newest progress that was taken from others.
+        self._newest: tuple[Any, ...] | None = None
         kept = context.checkpoint_dir / "headrace" / "counters.json"
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
         self._idle_since = ""
-        #: What tells the newest progress that was taken from others.
-        self._newest: tuple[Any, ...] | None = None
         #: Values of a `collect` sink, in the order of their batches.
         self.collected: list[Any] = []
         for report in job_sink.waiting_reports(context.checkpoint_dir):
