@@ -21,8 +21,8 @@ Columns are those of Spark's own Kafka sink: `value` (string or binary), and if 
 
 `df.write.format("headrace-kafka")` works with at-least-once and none.
 
-The query holds its prefix by its batches: without one for 15 seconds, or twice its usual pause up to
-two minutes, another job may take the prefix over; this query then stops with its next batch.
+The query holds its prefix by its batches: without one for 15 seconds (or twice its usual pause,
+up to two minutes) another job may take the prefix over, and this one stops with its next batch.
 
 Exactly-once holds for readers with `isolation.level=read_committed`, and as long as a batch that
 is run again has the same rows in the same partitions, which Spark itself assumes of its sources.
