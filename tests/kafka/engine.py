@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from headrace.connectors.kafka import steps
@@ -35,7 +35,7 @@ class Crash:
     """Get this signal at the nth time that the step is reached in the batch; -1 is recovery."""
 
     step: str
-    batch: int = 1
+    batch: int = 2
     nth: int = 1
     signal: str = "SIGKILL"
 
@@ -47,7 +47,7 @@ class Plan:
     #: Topic per exactly-once sink.
     topics: dict[str, str]
     prefix: str
-    batches: int = 3
+    batches: int = 4
     partitions: int = 3
     transaction_timeout_ms: int = 900_000
     crash: Crash | None = None
@@ -121,6 +121,7 @@ class Engine:
     def _batch(self, resume: Resume) -> None:
         messages: list[Prepared | None] = []
         committer = Committer(self.plan.sinks(), self.plan.home, resume)
+        resume = replace(resume, ended=committer.ended())
         try:
             for partition in range(self.plan.partitions):
                 for sink in self.plan.sinks():

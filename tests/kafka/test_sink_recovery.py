@@ -80,8 +80,8 @@ def test_killed_again_and_again(plan: Plan) -> None:
     crash(plan, Crash("deciding"))
     crash(plan, Crash("begun", nth=2))
     crash(plan, Crash("decided"))
-    crash(plan, Crash("deciding", batch=2))
-    crash(plan, Crash("committed", batch=2))
+    crash(plan, Crash("deciding", batch=3))
+    crash(plan, Crash("committed", batch=3))
 
     assert engine.run(plan).code == 0
     check_exactly_once(plan)

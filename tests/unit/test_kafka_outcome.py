@@ -9,13 +9,17 @@ from headrace.connectors.kafka.markers import Marker, parse, value
 from headrace.connectors.kafka.messages import PreparedTransaction
 
 
-def prepared(partition: int, number: int = 0, sink: str = "out") -> PreparedTransaction:
+def prepared(
+    partition: int, number: int = 0, sink: str = "out", batch_id: int | None = 7
+) -> PreparedTransaction:
     name = f"job-{sink}-1.0123abcd-{number}"
-    return PreparedTransaction(sink, partition, name, 4000 + number, 3, count=10 + partition)
+    return PreparedTransaction(
+        sink, partition, name, 4000 + number, 3, count=10 + partition, batch_id=batch_id
+    )
 
 
-def marker_of(transaction: PreparedTransaction, batch_id: int = 7) -> Marker:
-    return parse(value(batch_id, transaction))
+def marker_of(transaction: PreparedTransaction) -> Marker:
+    return parse(value(transaction))
 
 
 def test_its_own_marker_proves_a_commit() -> None:
@@ -25,9 +29,18 @@ def test_its_own_marker_proves_a_commit() -> None:
 
 
 def test_no_marker_or_an_older_one_proves_that_there_was_none() -> None:
-    older = marker_of(prepared(0, number=9), batch_id=6)
+    older = marker_of(prepared(0, number=9, batch_id=6))
     assert not outcome.settle(prepared(0), None, (), marker_topic_kept=True)
     assert not outcome.settle(prepared(0), older, (), marker_topic_kept=True)
+
+
+def test_what_its_producer_committed_before_proves_nothing() -> None:
+    assert not outcome.settle(
+        prepared(0), marker_of(prepared(0, batch_id=6)), (), marker_topic_kept=True
+    )
+    # Manifests of earlier versions name no batch: then a producer wrote one transaction.
+    unnamed = prepared(0, batch_id=None)
+    assert outcome.settle(unnamed, marker_of(prepared(0)), (), marker_topic_kept=True)
 
 
 def test_another_attempt_at_the_same_batch_proves_nothing_about_this_one() -> None:
@@ -37,7 +50,7 @@ def test_another_attempt_at_the_same_batch_proves_nothing_about_this_one() -> No
 
 def test_a_later_life_of_the_job_hides_what_the_earlier_one_committed() -> None:
     """It was started without the checkpoint, which was then restored."""
-    anew = PreparedTransaction("out", 0, "job-out-2.89abcdef-0", 4000, 3, 10)
+    anew = PreparedTransaction("out", 0, "job-out-2.89abcdef-0", 4000, 3, 10, batch_id=7)
     with pytest.raises(errors.OutcomeUnknown, match=r"replaced by job-out-2\.89abcdef-0 of a job"):
         outcome.settle(prepared(0), marker_of(anew), (), marker_topic_kept=True)
     # This batch's own next try at the partition is no stranger.

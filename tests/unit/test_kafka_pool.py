@@ -24,6 +24,10 @@ class Producer:
     def __init__(self, transactional_id: str) -> None:
         self.transactional_id = transactional_id
         self.client = Idle()
+        self.agrees = True
+
+    def ready_again(self) -> bool:
+        return self.agrees
 
 
 class Openings:
@@ -53,28 +57,60 @@ def pool(openings: Openings) -> ProducerPool:
 
 
 def test_tasks_of_a_batch_get_ids_of_their_own(pool: ProducerPool) -> None:
-    names = [pool.take(1).transactional_id for _ in range(6)]
+    names = [pool.take(1, {}).transactional_id for _ in range(6)]
     assert len(set(names)) == 6
     assert all(name.startswith("job-out-3.") for name in names)
 
 
 def test_an_id_is_opened_again_only_after_its_batch(pool: ProducerPool, openings: Openings) -> None:
-    first = {pool.take(1).transactional_id for _ in range(3)}
+    first = {pool.take(1, {}).transactional_id for _ in range(3)}
     time.sleep(0.05)
     assert all(openings.names[name] == 1 for name in first)
 
-    taken = {pool.take(batch).transactional_id for batch in range(2, 12)}
+    taken = {pool.take(batch, {}).transactional_id for batch in range(2, 12)}
 
     # Ids come round: the number of ids does not grow with the number of batches.
     assert first & taken
     assert len(openings.names) <= 8
 
 
+def test_what_the_driver_has_ended_is_used_again_as_it_is(
+    pool: ProducerPool, openings: Openings
+) -> None:
+    ended: dict[int, set[str]] = {}
+    for batch in range(1, 12):
+        ended = {batch: {pool.take(batch, ended).transactional_id for _ in range(3)}}
+    assert len(openings.names) <= 8
+    assert set(openings.names.values()) == {1}
+
+
+@pytest.mark.parametrize("ended", [{}, {1: {"another"}}, {0: {"its own"}}])
+def test_of_what_the_driver_says_nothing_the_id_is_opened_anew(
+    pool: ProducerPool, openings: Openings, ended: dict[int, set[str]]
+) -> None:
+    """It may be open still: of a task whose message was dropped."""
+    first = pool.take(1, {})
+    ended = {b: {first.transactional_id} if n == {"its own"} else n for b, n in ended.items()}
+    taken = [pool.take(2, ended) for _ in range(6)]
+    assert first not in taken
+    assert openings.names[first.transactional_id] == 2
+
+
+def test_a_producer_that_does_not_agree_is_not_used_again(
+    pool: ProducerPool, openings: Openings
+) -> None:
+    first = pool.take(1, {})
+    cast(Producer, first).agrees = False
+    taken = [pool.take(2, {1: {first.transactional_id}}) for _ in range(6)]
+    assert first not in taken
+    assert openings.names[first.transactional_id] == 2
+
+
 def test_an_aborted_one_may_be_opened_again_at_once(pool: ProducerPool, openings: Openings) -> None:
-    producer = pool.take(1)
+    producer = pool.take(1, {})
     pool.discard(producer)
     for _ in range(5):
-        pool.take(1)
+        pool.take(1, {})
     assert openings.names[producer.transactional_id] == 2
 
 
@@ -82,7 +118,7 @@ def test_producers_are_ready_before_they_are_asked_for(
     pool: ProducerPool, openings: Openings
 ) -> None:
     for _ in range(4):
-        pool.take(1)
+        pool.take(1, {})
     deadline = time.monotonic() + 5
     while len(openings.names) < 4 + 5 and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -94,9 +130,9 @@ def test_a_broker_that_refuses_fails_the_task_not_the_pool(openings: Openings) -
     openings.fail = errors.ProducerUnavailable("no broker")
     pool = ProducerPool("job-out", 3, openings)
     with pytest.raises(errors.ProducerUnavailable, match="no broker"):
-        pool.take(1, timeout=5)
+        pool.take(1, {}, timeout=5)
     openings.fail = None
-    assert pool.take(1, timeout=5)
+    assert pool.take(1, {}, timeout=5)
 
 
 def test_producers_that_nobody_takes_are_opened_anew(
@@ -111,5 +147,5 @@ def test_producers_that_nobody_takes_are_opened_anew(
     # The same ids, so that the broker need not keep ever more of them.
     assert len(openings.names) == pools.FEWEST_AHEAD
     assert min(openings.names.values()) >= 3
-    assert pool.take(1, timeout=20)
+    assert pool.take(1, {}, timeout=20)
     pool.close()

@@ -10,7 +10,7 @@ import logging
 import pickle
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,10 @@ class JobSink(DataSource):
         return "headrace-job"
 
     def streamWriter(self, schema: Any, overwrite: bool) -> DataSourceStreamArrowWriter:
-        return JobWriter(pickle.loads(Path(self.options["plan"]).read_bytes()))
+        """Called for every batch: its tasks learn here which transactions are over."""
+        plan: SinkPlan = pickle.loads(Path(self.options["plan"]).read_bytes())
+        resume = replace(plan.resume, ended=plan.committer().ended())
+        return JobWriter(replace(plan, resume=resume))
 
 
 class JobWriter(DataSourceStreamArrowWriter):

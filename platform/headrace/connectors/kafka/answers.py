@@ -10,6 +10,8 @@ class Answer(Enum):
 
     #: The transaction ended as asked (or had before).
     DONE = auto()
+    #: As DONE, and it was asked for once: no request is on its way any more.
+    DONE_ONCE = auto()
     #: The coordinator moves, loads or is busy, or nobody answered: ask again.
     RETRY = auto()
     #: This producer's transaction is no longer open under this id and epoch: ended before, timed
@@ -49,8 +51,10 @@ _ANSWERS: dict[int, tuple[str, Answer]] = {
 UNANSWERED = 13
 
 
-def classify(code: int) -> Answer:
-    return _ANSWERS[code][1] if code in _ANSWERS else Answer.REFUSED
+def classify(code: int, *, again: bool = True) -> Answer:
+    """`again`: it was asked for before, and the answer may be to that."""
+    known = _ANSWERS[code][1] if code in _ANSWERS else Answer.REFUSED
+    return Answer.DONE_ONCE if known is Answer.DONE and not again else known
 
 
 def name(code: int) -> str:

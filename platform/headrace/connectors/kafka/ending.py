@@ -26,8 +26,8 @@ def end_all(
     *,
     commit: bool,
 ) -> dict[str, Answer]:
-    """DONE or GONE per transactional id. Raises `CommitRefused`, or `CommitIncomplete` at the
-    deadline."""
+    """DONE_ONCE, DONE or GONE per transactional id. Raises `CommitRefused`, or `CommitIncomplete`
+    at the deadline."""
     waiting = {each.transactional_id: each for each in prepared}
     return _ask_until_answered(
         lambda ids: coordinator.end([waiting[each] for each in ids], commit=commit),
@@ -62,7 +62,9 @@ def _ask_until_answered(
     pause = FIRST_PAUSE_SECONDS
     while True:
         codes = ask(ids)
-        found.update({each: answers.classify(code) for each, code in codes.items()})
+        found.update(
+            {each: answers.classify(code, again=each in found) for each, code in codes.items()}
+        )
         _refuse(codes)
         ids = [each for each in ids if found[each] is Answer.RETRY]
         if not ids:

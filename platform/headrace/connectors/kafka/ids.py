@@ -7,9 +7,9 @@ The ownership model:
 - The *epoch* is the driver's (see `ownership`). A driver lists every id of its sinks at the
   broker, by pattern, and aborts and fences those of earlier epochs; which workers there were
   need not be known.
-- *n* counts within the worker. It is used again only after the batch it was used in has ended,
-  and with a new producer, so the producer id and epoch of each transaction are its own: ending
-  one can never end another.
+- *n* counts within the worker. It is used again only after the batch it was used in has ended:
+  with the same producer if the driver says that nobody will ask for that end again (`pool`), else
+  with a new one, whose producer epoch is another, so that ending one cannot end the other.
 
 The broker forgets ids that were not used for `transactional.id.expiration.ms` (7 days).
 """

@@ -54,6 +54,8 @@ class Marker:
     count: int
 
     def is_of(self, prepared: PreparedTransaction) -> bool:
+        if prepared.batch_id not in (None, self.batch_id):
+            return False
         return (self.transactional_id, self.producer_id, self.producer_epoch) == (
             prepared.transactional_id,
             prepared.producer_id,
@@ -65,10 +67,10 @@ def key(prefix: str, sink: str, partition: int) -> bytes:
     return json.dumps([prefix, sink, partition], separators=(",", ":")).encode()
 
 
-def value(batch_id: int, prepared: PreparedTransaction) -> bytes:
+def value(prepared: PreparedTransaction) -> bytes:
     return json.dumps(
         {
-            "batch_id": batch_id,
+            "batch_id": prepared.batch_id,
             "transactional_id": prepared.transactional_id,
             "producer_id": prepared.producer_id,
             "producer_epoch": prepared.producer_epoch,

@@ -28,6 +28,8 @@ class PreparedTransaction:
     count: int
     attempt: int = 0
     retry: int = 0
+    #: A producer writes several transactions; None in manifests of versions where it wrote one.
+    batch_id: int | None = None
 
     @property
     def key(self) -> Key:
@@ -39,6 +41,7 @@ class PreparedTransaction:
             "transactional_id": self.transactional_id,
             "producer_id": self.producer_id,
             "producer_epoch": self.producer_epoch,
+            "batch_id": self.batch_id,
         }
         return Prepared(self.sink, self.partition, self.count, handle, self.attempt, self.retry)
 

@@ -35,6 +35,11 @@ SPARE_SECONDS = 60.0
 PATIENCE_SECONDS = 30.0
 PAUSE_SECONDS = 0.5
 
+_OUTCOMES = {
+    Answer.DONE: Outcome.COMMITTED,
+    Answer.DONE_ONCE: Outcome.COMMITTED_ONCE,
+    Answer.GONE: Outcome.GONE,
+}
 #: Roots of ids whose claims nobody may keep, of which this process has said so.
 _unchecked: set[str] = set()
 
@@ -112,10 +117,7 @@ class KafkaParticipant:
         self, prepared: Sequence[Prepared], deadline: Deadline, *, recovering: bool
     ) -> dict[Prepared, Outcome]:
         answered = self._end(prepared, deadline, commit=True)
-        return {
-            each: Outcome.COMMITTED if answer is Answer.DONE else Outcome.GONE
-            for each, answer in answered.items()
-        }
+        return {each: _OUTCOMES[answer] for each, answer in answered.items()}
 
     def abort(self, prepared: Sequence[Prepared], deadline: Deadline) -> None:
         self._end(prepared, deadline, commit=False)

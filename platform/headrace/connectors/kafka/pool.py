@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaException
@@ -32,6 +32,8 @@ MOST_AHEAD = 16
 #: Producers that nobody took for longer are opened anew: brokers forget ids that are not used.
 FRESH_SECONDS = 3600.0
 
+#: Per batch, the ids of transactions that the driver has ended for certain.
+Ended = Mapping[int, Collection[str]]
 Opener = Callable[[str], TransactionalProducer]
 
 
@@ -48,7 +50,9 @@ class ProducerPool:
 
     `take` gives a producer to a task with its first record, so there are no empty transactions,
     which must not be ended. Its id stays out of use until a task of a later batch comes: only
-    then the driver has ended the transaction.
+    then the driver has ended the transaction. If the driver says so, the producer is used again
+    as it is; what it says nothing about may be open still, or ended by somebody else, so its id
+    is opened anew, which fences and aborts.
     """
 
     def __init__(self, root: str, epoch: int, opener: Opener) -> None:
@@ -71,11 +75,13 @@ class ProducerPool:
             self._open_ahead(self._ahead)
         threading.Thread(target=self._tend, name=f"tend {root}", daemon=True).start()
 
-    def take(self, batch_id: int, timeout: float = OPEN_TIMEOUT_SECONDS) -> TransactionalProducer:
-        """A producer that has not begun. Raises `ProducerUnavailable`."""
+    def take(
+        self, batch_id: int, ended: Ended, timeout: float = OPEN_TIMEOUT_SECONDS
+    ) -> TransactionalProducer:
+        """A producer that has not begun. `ended` as in `Resume`. Raises `ProducerUnavailable`."""
         deadline = time.monotonic() + timeout
         with self._changed:
-            self._enter(batch_id)
+            self._enter(batch_id, ended)
             self._failure = None
             while not self._ready:
                 self._open_ahead(1)
@@ -102,15 +108,39 @@ class ProducerPool:
             self._ready.clear()
             self._batch = _Batch(-1)
 
-    def _enter(self, batch_id: int) -> None:
+    def _enter(self, batch_id: int, ended: Ended) -> None:
         """A later batch: the transactions of the last one have ended."""
         if batch_id == self._batch.batch_id:
             return
-        ended, self._batch = self._batch, _Batch(batch_id)
-        self._free.extend(producer.transactional_id for producer in ended.used)
-        if ended.used:
+        last, self._batch = self._batch, _Batch(batch_id)
+        names = ended.get(last.batch_id, frozenset())
+        again = [each for each in last.used if each.transactional_id in names]
+        done = [each for each in last.used if each.transactional_id not in names]
+        last.used.clear()
+        for producer in again:
+            self._opening += 1
+            threading.Thread(target=self._use_again, args=(producer,), daemon=True).start()
+        self._give_up(done)
+
+    def _give_up(self, producers: list[TransactionalProducer]) -> None:
+        self._free.extend(each.transactional_id for each in producers)
+        if producers:
             # Taking a producer down joins its threads; the task need not wait for that.
-            threading.Thread(target=ended.used.clear, daemon=True).start()
+            threading.Thread(target=producers.clear, daemon=True).start()
+
+    def _use_again(self, producer: TransactionalProducer) -> None:
+        ready = producer.ready_again()
+        with self._changed:
+            self._opening -= 1
+            if not ready:
+                self._give_up([producer])
+            elif not self._closed:
+                self._keep(producer)
+            self._changed.notify_all()
+
+    def _keep(self, producer: TransactionalProducer) -> None:
+        self._ready.append(producer)
+        self._opened_at[producer.transactional_id] = time.monotonic()
 
     def _open_ahead(self, wanted: int) -> None:
         while not self._closed and len(self._ready) + self._opening < wanted:
@@ -134,8 +164,7 @@ class ProducerPool:
                 self._free.append(name)
                 self._failure = problem
             elif not self._closed:
-                self._ready.append(producer)
-                self._opened_at[name] = time.monotonic()
+                self._keep(producer)
             self._changed.notify_all()
 
     def _tend(self) -> None:

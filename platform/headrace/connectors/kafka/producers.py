@@ -14,6 +14,9 @@ from headrace.connectors.kafka.settings import SinkSettings
 #: How soon after `init_transactions` librdkafka tells the producer id, in its statistics.
 STATISTICS_INTERVAL_MS = 100
 OPEN_TIMEOUT_SECONDS = 60.0
+#: librdkafka repeats what was not answered no sooner than after 100 ms (retry.backoff.ms,
+#: reconnect.backoff.ms). A repeated EndTxn could arrive late, and end the next transaction.
+AGAIN_SECONDS = 0.05
 
 #: Suits batches; any of them is overridden by the sink's own options.
 DEFAULTS: dict[str, Any] = {
@@ -49,8 +52,8 @@ def check_options(settings: SinkSettings) -> None:
 
 
 class TransactionalProducer:
-    """One initialised producer. It serves one transaction and is then thrown away, so that each
-    transaction has an epoch of its own."""
+    """One initialised producer. It serves one transaction of a batch, and those of later batches
+    for as long as each is certainly over when the next begins (`ready_again`)."""
 
     def __init__(self, settings: SinkSettings, transactional_id: str) -> None:
         self.transactional_id = transactional_id
@@ -92,6 +95,17 @@ class TransactionalProducer:
             if time.monotonic() > deadline:
                 raise errors.ProducerUnavailable(f"{self.transactional_id}: no producer id")
             self.client.poll(0.02)
+
+    def ready_again(self) -> bool:
+        """Let the client know that the driver has ended its transaction. False when the producer
+        must not be used again: Kafka, or the client, is of another opinion, or the answer took so
+        long that the client may have asked twice."""
+        started = time.monotonic()
+        try:
+            self.client.commit_transaction(AGAIN_SECONDS)
+        except (KafkaException, SystemError):  # the latter of one that was fenced
+            return False
+        return not self.failed and time.monotonic() - started < AGAIN_SECONDS
 
 
 def open_producer(settings: SinkSettings, name: str) -> TransactionalProducer:

@@ -59,6 +59,7 @@ class TransactionalWriter:
         self._expected = resume.expected_count(task, settings.name)
         self._placement = Placement(settings.partitioner, settings.bootstrap_servers, task)
         self._pool = pool.pool_for(settings, resume.epoch)
+        self._ended = resume.ended
         self._producer: producers.TransactionalProducer | None = None
         self._state = TransactionState()
         self._count = 0
@@ -106,7 +107,7 @@ class TransactionalWriter:
 
     def _begin(self) -> producers.TransactionalProducer:
         self._state.to(State.OPEN)
-        producer = self._pool.take(self._task.batch_id)
+        producer = self._pool.take(self._task.batch_id, self._ended)
         try:
             producer.client.begin_transaction()
         except KafkaException as error:
@@ -125,6 +126,7 @@ class TransactionalWriter:
             count=self._count,
             attempt=self._task.attempt,
             retry=self._task.retry,
+            batch_id=self._task.batch_id,
         )
         marker: Record = {
             "topic": self._settings.marker_topic,
@@ -132,7 +134,7 @@ class TransactionalWriter:
             "key": markers.key(
                 self._settings.transactional_id_prefix, prepared.sink, prepared.partition
             ),
-            "value": markers.value(self._task.batch_id, prepared),
+            "value": markers.value(prepared),
         }
         sending.send(producer.client, None, [marker], producer.failed)
         sending.flush(

@@ -103,6 +103,15 @@ class Committer:
             return True
         return newest[0] == self.resume.batch_id and newest[1] < self.resume.number
 
+    def ended(self) -> dict[int, frozenset[str]]:
+        """For `Resume.ended` of the batch that now begins: names of transactions of the batches
+        before it that may be given to new ones. Nobody ends those again: this driver has their
+        `.done` files, and whoever took the job over before this is called is found here, whoever
+        does so later finds the files."""
+        if not self._job.sinks or self._job.owners.newest() != self.resume.epoch:
+            return {}
+        return self._job.manifests.reusable(self.resume.epoch)
+
     def commit(
         self,
         batch_id: int,
@@ -135,12 +144,12 @@ class Committer:
                 return
         # Step 2.
         steps.reached(steps.Step.DECIDING)
-        manifest = self._decide(batch_id, transactions, extra or {})
+        manifest, first = self._decide(batch_id, transactions, extra or {})
         steps.reached(steps.Step.DECIDED)
         # Step 3.
-        self._commit_all(manifest)
+        once = self._commit_all(manifest)
         steps.reached(steps.Step.COMMITTED)
-        self._job.manifests.mark_done(manifest)
+        self._job.manifests.mark_done(manifest, once if first else ())
         steps.reached(steps.Step.DONE)
         self._job.manifests.prune()
         # Step 4.
@@ -201,7 +210,8 @@ class Committer:
 
     def _decide(
         self, batch_id: int, transactions: list[Prepared], extra: dict[str, Any]
-    ) -> Manifest:
+    ) -> tuple[Manifest, bool]:
+        """The manifest, and whether it is new: else some of them may have been ended before."""
         manifest = Manifest(
             batch_id=batch_id,
             number=self._number(batch_id),
@@ -221,18 +231,20 @@ class Committer:
                 raise errors.SecondDriver(
                     f"batch {batch_id} has a manifest of other transactions"
                 ) from None
-        return manifest
+            return manifest, False
+        return manifest, True
 
-    def _commit_all(self, manifest: Manifest) -> None:
+    def _commit_all(self, manifest: Manifest) -> list[str]:
+        """The names of those that ended with the one request."""
         if self._job.manifests.is_done(manifest):
-            return
+            return []
         deadline = self._deadline()
         answers = self._of_each_sink(
             manifest.prepared,
             lambda sink, mine: sink.commit(mine, deadline, recovering=False),
         )
         answered = {each: outcome for answer in answers for each, outcome in answer.items()}
-        gone = [each for each, outcome in answered.items() if outcome is not Outcome.COMMITTED]
+        gone = [each for each, outcome in answered.items() if not outcome.visible]
         if gone:
             raise errors.CommitIncomplete(
                 f"batch {manifest.batch_id}: {len(gone)} of {len(answered)} transactions are no "
@@ -240,6 +252,11 @@ class Committer:
                 "the transaction timeout does that, and so does another user of the same "
                 "transactional ids"
             )
+        return [
+            each.name
+            for each, outcome in answered.items()
+            if each.name is not None and outcome is Outcome.COMMITTED_ONCE
+        ]
 
     def _abort(self, transactions: list[Prepared]) -> None:
         deadline = Deadline.after(ABORT_SECONDS)

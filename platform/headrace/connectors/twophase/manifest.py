@@ -5,14 +5,17 @@
 
 A manifest is the decision to commit. It is created exclusively: whoever creates it is the one
 that commits the batch. A batch that is run again to write what was missing gets another manifest
-with the next number. The `.done` file says that every transaction of it was confirmed; it saves
-questions and decides nothing, so it is not synced.
+with the next number. The `.done` file says that every transaction of it was confirmed, and lists
+those whose names may be used again. It is durable before any of them is: whoever finds a manifest
+without it ends its transactions once more, which must not hit later ones of the same name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,8 @@ FORMAT = 2
 _FORMAT_1_HANDLE = ("transactional_id", "producer_id", "producer_epoch")
 #: Batches whose manifests are kept: one is needed, the others are for people who look into it.
 KEPT_BATCHES = 10
+#: Newest batches whose names are used again: a task that wrote nothing for longer opens anew.
+REUSED_BATCHES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +83,25 @@ class ManifestStore:
         """Durable when it returns. Raises FileExistsError when the batch has this one already."""
         files.create_exclusively(self._path(manifest), manifest.to_json())
 
-    def mark_done(self, manifest: Manifest) -> None:
-        self._path(manifest).with_suffix(".done").touch()
+    def mark_done(self, manifest: Manifest, reusable: Iterable[str] = ()) -> None:
+        """Every transaction of it is committed; the handles' names that `reusable` lists may be
+        given to new ones. Durable when it returns."""
+        note = {"epoch": manifest.epoch, "reusable": sorted(reusable)}
+        with contextlib.suppress(FileExistsError):
+            files.create_exclusively(self._done(manifest), json.dumps(note).encode())
 
     def is_done(self, manifest: Manifest) -> bool:
-        return self._path(manifest).with_suffix(".done").exists()
+        return self._done(manifest).exists()
+
+    def reusable(self, epoch: int) -> dict[int, frozenset[str]]:
+        """Per batch what `mark_done` was given, of the newest ones that `epoch` committed."""
+        found: dict[int, frozenset[str]] = {}
+        for path in sorted(self.directory.glob("[0-9]*-*.done"))[-REUSED_BATCHES:]:
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                note = json.loads(path.read_bytes())  # empty files: of earlier versions
+                if note["epoch"] == epoch:
+                    found[_batch_of(path)] = frozenset(note["reusable"])
+        return found
 
     def read(self, batch_id: int, number: int) -> Manifest | None:
         path = self.directory / f"{batch_id:020d}-{number}.json"
@@ -112,6 +131,9 @@ class ManifestStore:
 
     def _path(self, manifest: Manifest) -> Path:
         return self.directory / f"{manifest.stem}.json"
+
+    def _done(self, manifest: Manifest) -> Path:
+        return self.directory / f"{manifest.stem}.done"
 
 
 def _batch_of(path: Path) -> int:

@@ -54,6 +54,12 @@ class Prepared:
     def key(self) -> Key:
         return self.sink, self.partition
 
+    @property
+    def name(self) -> str | None:
+        """Its transactional id, for systems that have such."""
+        known = self.handle.get("transactional_id") if isinstance(self.handle, dict) else None
+        return None if known is None else str(known)
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -84,6 +90,9 @@ class Resume:
     counted: frozenset[str] = frozenset()
     #: Per transactional sink, which place keeps its outcomes: whether it is still the same one.
     ledgers: dict[str, str] = field(default_factory=dict)
+    #: Per batch of this run that has ended, for the newest ones: its transactions whose names may
+    #: be used again (`Committer.ended`).
+    ended: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def is_committed(self, task: TaskIdentity, sink: str) -> bool:
         """Must the task read its records and not write them?"""

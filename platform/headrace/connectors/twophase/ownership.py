@@ -85,6 +85,12 @@ class OwnerStore:
                     found.append(dict(note["roots"]))
         return found
 
+    def roots_of(self, epoch: int) -> dict[str, str]:
+        """`roots` of that owner, wherever its checkpoint was; empty when that is not known."""
+        with contextlib.suppress(FileNotFoundError, ValueError, KeyError):
+            return dict(json.loads(self._path(epoch).read_bytes())["roots"])
+        return {}
+
     def mark_recovered(self, epoch: int) -> None:
         """`epoch` has shut out every earlier one."""
         self._path(epoch).with_suffix(".recovered").touch()

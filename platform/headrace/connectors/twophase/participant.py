@@ -18,10 +18,17 @@ class Outcome(Enum):
 
     #: Its records are visible; perhaps they were before.
     COMMITTED = "committed"
+    #: They are, and the one request for it was answered, so that none can arrive late. What wrote
+    #: the transaction may write the next one under the same name.
+    COMMITTED_ONCE = "committed once"
     #: None of its records is visible, or will be.
     LOST = "lost"
     #: It is gone. `Participant.settle` says after the fencing which of the two it is.
     GONE = "gone"
+
+    @property
+    def visible(self) -> bool:
+        return self in (Outcome.COMMITTED, Outcome.COMMITTED_ONCE)
 
 
 class SinkWriter(Protocol):

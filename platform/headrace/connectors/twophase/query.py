@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -49,4 +49,4 @@ def resume(directory: Path, committer_of: Callable[[Resume | None], Committer]) 
     if begun_before or not committer.is_current(completed):
         committer.recover(completed)
     _runs[place] = _Run(committer.resume, completed)
-    return committer.resume
+    return replace(committer.resume, ended=committer.ended())

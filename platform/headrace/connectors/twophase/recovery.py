@@ -62,7 +62,7 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     aborted = _fence_earlier(job, epoch, deadline)
     steps.reached(steps.Step.FENCED)
     # Step 3.
-    by_answer = {each for each, answer in answered.items() if answer is Outcome.COMMITTED}
+    by_answer = {each for each, answer in answered.items() if answer.visible}
     later = _ask_again(job, pending, answered, ledgers)
     # Step 4.
     settled = {p for each in manifests if each not in pending for p in each.prepared}
@@ -90,10 +90,31 @@ def _recommit(job: Job, manifests: list[Manifest], deadline: Deadline) -> Answer
                     "has with exactly-once: start it once more with that sink"
                 )
             mine = [each for each in manifest.prepared if each.sink == name]
+            _check_nobody_writes(job, manifest, name)
             steps.reached(steps.Step.ENDING)
             found.update(job.sinks[name].commit(mine, deadline, recovering=True))
             steps.reached(steps.Step.ENDED)
     return found
+
+
+def _check_nobody_writes(job: Job, manifest: Manifest, name: str) -> None:
+    """Names of transactions are used again. If the checkpoint was copied in the middle of a commit
+    and the job it was copied from runs on, under the prefix that this one no longer has, to end
+    "its" transactions would end later ones of that job."""
+    sink = job.sinks[name]
+    root = job.owners.roots_of(manifest.epoch).get(name, sink.root)
+    if root == sink.root:
+        return  # held since the start
+    former, identity = sink.under(root), job.owners.identity()
+    try:
+        former.hold(identity, starting=False)
+    except errors.PrefixInUse as error:
+        raise errors.OutcomeUnknown(
+            f"batch {manifest.batch_id}, sink {name!r}: the checkpoint is a copy, made while that "
+            f"batch was committed, of a job that still writes as {root}; copy it again, or stop "
+            "that job"
+        ) from error
+    former.release(identity)
 
 
 def _fence_earlier(job: Job, epoch: int, deadline: Deadline) -> int:
