@@ -116,6 +116,18 @@ def test_crash_while_recomputing(plan: Plan) -> None:
     check_exactly_once(plan)
 
 
+def test_killed_when_what_was_lost_is_written_again(plan: Plan) -> None:
+    """The second manifest is settled, the first, whose transactions are gone, is not."""
+    crash(plan, Crash("decided"))
+    fence(plan)
+    crash(plan, Crash("done"))
+
+    ended = engine.run(plan)
+
+    assert (ended.code, ended.message) == (0, "")
+    check_exactly_once(plan)
+
+
 def test_a_new_prefix_still_finds_what_the_old_one_committed(plan: Plan) -> None:
     crash(plan, Crash("decided"))
     commit_one_as_if_the_driver_had(plan)

@@ -63,7 +63,7 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     steps.reached(steps.Step.FENCED)
     # Step 3.
     by_answer = {each for each, answer in answered.items() if answer.visible}
-    later = _ask_again(job, pending, answered, ledgers)
+    later = _ask_again(job, pending, manifests, answered, ledgers)
     # Step 4.
     settled = {p for each in manifests if each not in pending for p in each.prepared}
     resume = outcome.resume_after(manifests, settled | by_answer | later, epoch, ledgers)
@@ -154,11 +154,16 @@ def _fence_former(job: Job, epoch: int, fenced_before: int) -> int:
 
 
 def _ask_again(
-    job: Job, manifests: list[Manifest], answered: Answered, ledgers: dict[str, str]
+    job: Job,
+    pending: list[Manifest],
+    manifests: list[Manifest],
+    answered: Answered,
+    ledgers: dict[str, str],
 ) -> set[Prepared]:
-    """Those that were committed, of the transactions that are gone."""
+    """Those that were committed, of the transactions of `pending` that are gone. `manifests` are
+    all of the batch: what one of them wrote again took the place of what was lost of another."""
     committed: set[Prepared] = set()
-    for manifest in manifests:
+    for manifest in pending:
         gone = [each for each in manifest.prepared if answered[each] is Outcome.GONE]
         for name in {each.sink for each in gone}:
             mine = [each for each in gone if each.sink == name]
