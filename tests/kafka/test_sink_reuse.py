@@ -4,19 +4,20 @@ one before."""
 from __future__ import annotations
 
 import shutil
+import threading
 import uuid
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from headrace.connectors.kafka import errors
+from headrace.connectors.kafka import answers, producers
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.messages import PreparedTransaction, Resume, TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from headrace.connectors.kafka.writer import open_writer
-from headrace.connectors.twophase.manifest import ManifestStore
+from headrace.connectors.twophase.manifest import Manifest, ManifestStore
 from tests.kafka import brokers
 
 PARTITIONS = 3
@@ -146,23 +147,93 @@ def test_a_driver_that_lost_the_job_uses_nothing_again(job: Job) -> None:
 def test_a_copy_made_within_a_commit_does_not_end_what_the_original_writes(
     job: Job, tmp_path: Path
 ) -> None:
-    first = [job.task(0, partition) for partition in range(PARTITIONS)]
-    job.commit(0, first)
+    job.batch(0)
     shutil.copytree(job.directory, tmp_path / "copy")
     for path in (tmp_path / "copy").glob("headrace/manifests/*.done"):
         path.unlink()
     prefix = f"job-{uuid.uuid4().hex[:8]}"
     copy = Job(replace(job.sink, transactional_id_prefix=prefix), tmp_path / "copy")
+    first = {producer(each) for each in job.batch(1)}
+    written = [job.task(2, partition) for partition in range(PARTITIONS)]
+    assert first & {producer(each) for each in written}, "the same producers"
 
-    with pytest.raises(errors.OutcomeUnknown, match="the checkpoint is a copy"):
-        copy.recover()
-
-    job.committer().release()  # the original has ended: nobody else ends its transactions
+    # The copy waits for what is open in the marker topic, which is not its own.
+    end = threading.Timer(2, job.commit, (2, written))
+    end.start()
     copy.recover()
+    end.join()
+
+    assert copy.resume.committed == {("out", partition): 1 for partition in range(PARTITIONS)}
     job.check()
 
 
-def _manifest(job: Job, prepared: list[PreparedTransaction]):  # type: ignore[no-untyped-def]
-    from headrace.connectors.twophase.manifest import Manifest
+def test_a_moved_checkpoint_finds_what_was_committed_and_what_not(job: Job, tmp_path: Path) -> None:
+    prepared = [job.task(0, partition) for partition in range(PARTITIONS)]
+    ManifestStore(job.directory).create(_manifest(job, prepared))
+    coordinator_for(job.sink).end(prepared[:1], commit=True)
+    job.committer().release()
+    job.directory.rename(tmp_path / "moved")
 
-    return Manifest(0, 0, job.resume.epoch, [each.sealed() for each in prepared], ["out"])
+    moved = Job(job.sink, tmp_path / "moved")
+    moved.recover()
+
+    assert moved.resume.committed == {("out", 0): 1}
+    assert moved.resume.missing == {("out", 1): 1, ("out", 2): 1}
+    moved.written = ["0-0-0"]
+    moved.check()
+
+
+def test_none_for_the_transaction_before_is_no_answer(job: Job) -> None:
+    """What a coordinator says that has not heard of the newest one: its state is the one before's,
+    whose producer id and epoch are the same."""
+    job.batch(0)
+    last = job.batch(1)
+    coordinator = coordinator_for(job.sink)
+
+    assert set(coordinator.end(last, commit=True).values()) == {0}
+    assert set(coordinator.end(last, commit=True, only_open=True).values()) == {answers.NOT_OPEN}
+
+
+def test_a_recovery_asks_the_marker_where_nothing_was_open(job: Job) -> None:
+    """A manifest whose transactions were never open again: the answer to EndTxn is NONE, because
+    their producers committed in the batch before."""
+    last = job.batch(0)
+    forgotten = [replace(each, batch_id=1) for each in last]
+    ManifestStore(job.directory).create(_manifest(job, forgotten))
+
+    job.recover()
+
+    assert job.resume.committed == {}
+    assert job.resume.missing == {("out", partition): 1 for partition in range(PARTITIONS)}
+    job.check()
+
+
+def test_the_mark_of_a_manifest_that_was_removed_does_not_skip_a_commit(job: Job) -> None:
+    job.batch(0)
+    job.batch(1)
+    for path in job.directory.glob("headrace/manifests/*1-0.json"):
+        path.unlink()
+    other = Job(job.sink, job.directory, written=job.written)
+    other.recover()
+    other.batch(1)
+    other.check()
+
+
+@pytest.mark.parametrize(("option", "limit"), [("100", 0.05), ("10", 0.005)])
+def test_it_waits_for_no_repeated_request(job: Job, option: str, limit: float) -> None:
+    """librdkafka would repeat it after that backoff."""
+    sink = replace(job.sink, options={"retry.backoff.ms": option})
+    opened = producers.open_producer(sink, f"{sink.id_root}-9.00000000-0")
+    assert opened._again_seconds == limit
+    assert not opened.ready_again(), "it has begun none"
+
+
+def _manifest(job: Job, prepared: list[PreparedTransaction]) -> Manifest:
+    return Manifest(
+        batch_id=prepared[0].batch_id or 0,
+        number=0,
+        epoch=job.resume.epoch,
+        prepared=[each.sealed() for each in prepared],
+        sinks=["out"],
+        ledgers=job.resume.ledgers,
+    )

@@ -43,6 +43,21 @@ def test_what_its_producer_committed_before_proves_nothing() -> None:
     assert outcome.settle(unnamed, marker_of(prepared(0)), (), marker_topic_kept=True)
 
 
+def test_a_driver_that_went_on_had_committed() -> None:
+    """Seen by a job that was started from a copy of its checkpoint."""
+    later = marker_of(prepared(0, number=5, batch_id=8))
+    assert outcome.settle(prepared(0), later, (), marker_topic_kept=True)
+
+
+def test_an_id_of_the_batch_says_nothing_when_it_wrote_another_one() -> None:
+    """The checkpoint was restored; the job it was taken from had gone on."""
+    anew = PreparedTransaction("out", 0, "job-out-2.89abcdef-0", 4000, 3, 10, batch_id=9)
+    with pytest.raises(errors.OutcomeUnknown):
+        outcome.settle(
+            prepared(0), marker_of(anew), (anew.transactional_id,), marker_topic_kept=True
+        )
+
+
 def test_another_attempt_at_the_same_batch_proves_nothing_about_this_one() -> None:
     again = marker_of(prepared(0, number=1))
     assert not outcome.settle(prepared(0), again, (), marker_topic_kept=True)

@@ -25,6 +25,7 @@ class Producer:
         self.transactional_id = transactional_id
         self.client = Idle()
         self.agrees = True
+        self.prepared = True
 
     def ready_again(self) -> bool:
         return self.agrees
@@ -104,6 +105,27 @@ def test_a_producer_that_does_not_agree_is_not_used_again(
     taken = [pool.take(2, {1: {first.transactional_id}}) for _ in range(6)]
     assert first not in taken
     assert openings.names[first.transactional_id] == 2
+
+
+def test_a_task_of_a_batch_that_is_over_gets_none(pool: ProducerPool) -> None:
+    """It comes too late: the ids of the newer batch are in use."""
+    pool.take(2, {})
+    with pytest.raises(errors.ProducerUnavailable, match="batch 1 is over"):
+        pool.take(1, {})
+
+
+def test_what_one_large_batch_needed_is_not_kept_busy(
+    pool: ProducerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = {1: {pool.take(1, {}).transactional_id for _ in range(20)}}
+    for batch in range(2, 10):
+        used = {pool.take(batch, ended).transactional_id for _ in range(2)}
+        ended = {batch: used}
+    first = used
+    for batch in range(10, 14):
+        used = {pool.take(batch, ended).transactional_id for _ in range(2)}
+        ended = {batch: used}
+    assert len(first | used) <= 8  # the newest go round, the others get old
 
 
 def test_an_aborted_one_may_be_opened_again_at_once(pool: ProducerPool, openings: Openings) -> None:

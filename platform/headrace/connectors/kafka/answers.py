@@ -23,6 +23,7 @@ class Answer(Enum):
 
 #: Kafka's error codes by name; a code that is not listed is REFUSED.
 _ANSWERS: dict[int, tuple[str, Answer]] = {
+    -2: ("NOT_OPEN", Answer.RETRY),
     0: ("NONE", Answer.DONE),
     6: ("NOT_LEADER_OR_FOLLOWER", Answer.RETRY),
     7: ("REQUEST_TIMED_OUT", Answer.RETRY),
@@ -49,6 +50,9 @@ _ANSWERS: dict[int, tuple[str, Answer]] = {
 
 #: Not a code of Kafka's: no connection, or no answer in time.
 UNANSWERED = 13
+#: Nor is this: NONE, though no transaction of this producer id and epoch was open. Ours was
+#: committed earlier; or the one before it was, and a deposed coordinator has not heard of ours.
+NOT_OPEN = -2
 
 
 def classify(code: int, *, again: bool = True) -> Answer:

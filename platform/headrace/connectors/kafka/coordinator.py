@@ -19,6 +19,7 @@ from typing import Any
 
 import kafka.errors
 from kafka.admin import ConfigResource, KafkaAdminClient
+from kafka.protocol.admin import DescribeTransactionsRequest
 from kafka.protocol.metadata import CoordinatorType
 from kafka.protocol.producer.transaction import EndTxnRequest, InitProducerIdRequest
 from kafka.structs import OffsetAndMetadata, TopicPartition
@@ -38,11 +39,15 @@ END_TXN_VERSION = 4
 INIT_PRODUCER_ID_VERSION = 5
 BOOTSTRAP_MS = 5_000
 REQUEST_MS = 10_000
+#: A batch's transactions are asked about at once; what is beyond this counts as not answered.
+MOST_IN_FLIGHT = 10_000
 TOPIC_SECONDS = 15.0
 TOPIC_PAUSE_SECONDS = 0.1
 
 #: Of a listed transaction; in the other states it is empty, ended, or about to end.
 _UNDECIDED = "Ongoing"
+#: Producer id and epoch.
+Producer = tuple[int, int]
 _REFUSALS = (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError)
 
 
@@ -59,14 +64,19 @@ class Coordinator:
             "client_id": f"headrace-{settings.id_root}",
             "bootstrap_timeout_ms": BOOTSTRAP_MS,
             "request_timeout_ms": REQUEST_MS,
+            "max_in_flight_requests_per_connection": MOST_IN_FLIGHT,
             "reconnect_backoff_max_ms": 1000,
             **driver_security.client_settings(settings.options),
         }
         self._lock = threading.Lock()
         self._client: KafkaAdminClient | None = None
 
-    def end(self, prepared: Iterable[PreparedTransaction], *, commit: bool) -> dict[str, int]:
-        """EndTxn for each, in parallel; the error code per transactional id."""
+    def end(
+        self, prepared: Iterable[PreparedTransaction], *, commit: bool, only_open: bool = False
+    ) -> dict[str, int]:
+        """EndTxn for each, in parallel; the error code per transactional id. With `only_open`,
+        `answers.NOT_OPEN` for those that were ended already, as far as the coordinator knows."""
+        prepared = list(prepared)
         requests = {
             each.transactional_id: EndTxnRequest(
                 transactional_id=each.transactional_id,
@@ -77,7 +87,10 @@ class Coordinator:
             )
             for each in prepared
         }
-        return self._ask_each(requests)
+        if not only_open:
+            return self._ask_each(requests)
+        producers = {each.transactional_id: _producer(each) for each in prepared}
+        return self._ask_each(requests, producers)
 
     def fence(self, transactional_ids: Iterable[str], timeout_ms: int) -> dict[str, int]:
         """InitProducerId for each: aborts what is open, shuts out who used it. Answers 51
@@ -187,12 +200,14 @@ class Coordinator:
                 f"topic {topic} has cleanup.policy={policy}; batch markers need compact"
             )
 
-    def _ask_each(self, requests: dict[str, Any]) -> dict[str, int]:
+    def _ask_each(
+        self, requests: dict[str, Any], if_open: dict[str, Producer] | None = None
+    ) -> dict[str, int]:
         if not requests:
             return {}
         try:
             codes: dict[str, int] = self._call(
-                lambda client: client._manager.run(_ask, client, requests)
+                lambda client: client._manager.run(_ask, client, requests, if_open or {})
             )
             return codes
         except errors.ClusterUnreachable as error:
@@ -241,10 +256,18 @@ def _commit_offsets(client: KafkaAdminClient, group: str, offsets: dict[Any, Any
             raise error()
 
 
-async def _ask(client: KafkaAdminClient, requests: dict[str, Any]) -> dict[str, int]:
-    """Send all requests to their coordinators at once, then wait for the answers."""
+async def _ask(
+    client: KafkaAdminClient, requests: dict[str, Any], if_open: dict[str, Producer]
+) -> dict[str, int]:
+    """Send all requests to their coordinators at once, then wait for the answers. A question about
+    those of `if_open` goes ahead of each on the same connection, whose order brokers keep."""
     nodes = await client._find_coordinator_ids(list(requests), key_type=CoordinatorType.TRANSACTION)
-    sent = {each: client._manager.send(requests[each], node_id=nodes[each]) for each in requests}
+    described, sent = {}, {}
+    for each in requests:
+        if each in if_open:
+            question = DescribeTransactionsRequest(transactional_ids=[each])
+            described[each] = client._manager.send(question, node_id=nodes[each])
+        sent[each] = client._manager.send(requests[each], node_id=nodes[each])
     codes = {}
     for each, future in sent.items():
         try:
@@ -252,9 +275,27 @@ async def _ask(client: KafkaAdminClient, requests: dict[str, Any]) -> dict[str, 
         except (kafka.errors.KafkaError, OSError) as error:
             log.info("no answer about %s: %s", each, error)
             codes[each] = answers.UNANSWERED
+    for each, answer in described.items():
+        was_open = await _was_open(answer, if_open[each])
+        if codes[each] == 0 and not was_open:
+            codes[each] = answers.NOT_OPEN
     if any(answers.classify(code) is answers.Answer.RETRY for code in codes.values()):
         _forget_coordinators(client, requests)
     return codes
+
+
+async def _was_open(answer: Any, producer: Producer) -> bool:
+    try:
+        (found,) = (await answer).transaction_states
+    except (kafka.errors.KafkaError, OSError, ValueError) as error:
+        log.info("no answer about the state of a transaction: %s", error)
+        return False
+    known = found.producer_id, found.producer_epoch
+    return found.error_code == 0 and found.transaction_state == _UNDECIDED and known == producer
+
+
+def _producer(prepared: PreparedTransaction) -> Producer:
+    return prepared.producer_id, prepared.producer_epoch
 
 
 def _forget_coordinators(client: KafkaAdminClient, transactional_ids: Iterable[str]) -> None:

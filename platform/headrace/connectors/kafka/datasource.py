@@ -33,7 +33,7 @@ from __future__ import annotations
 import functools
 import gc
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,7 +150,7 @@ class BatchWriter(DataSourceStreamArrowWriter):
         except BaseException:
             writer.abort()
             raise
-        return TaskMessage(writer.prepare(), self._resume)
+        return TaskMessage(writer.prepare(), replace(self._resume, ended={}))
 
     # Spark's annotations say `List`; what comes is a list with None for failed tasks.
     def commit(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:

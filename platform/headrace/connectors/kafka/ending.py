@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 #: While a broker is away, questions are repeated this often at first, and at most.
 FIRST_PAUSE_SECONDS = 0.02
 LONGEST_PAUSE_SECONDS = 1.0
+#: INVALID_TXN_STATE
+_GONE = 48
 
 
 def end_all(
@@ -27,13 +29,31 @@ def end_all(
     commit: bool,
 ) -> dict[str, Answer]:
     """DONE_ONCE, DONE or GONE per transactional id. Raises `CommitRefused`, or `CommitIncomplete`
-    at the deadline."""
+    at the deadline. What was not open is asked for again, of the coordinator that there is then."""
     waiting = {each.transactional_id: each for each in prepared}
-    return _ask_until_answered(
-        lambda ids: coordinator.end([waiting[each] for each in ids], commit=commit),
-        list(waiting),
-        deadline,
-    )
+    asked: set[str] = set()
+
+    def end(ids: list[str]) -> dict[str, int]:
+        first = not asked
+        asked.update(ids)
+        mine = [waiting[each] for each in ids]
+        return coordinator.end(mine, commit=commit, only_open=commit and first)
+
+    return _ask_until_answered(end, list(waiting), deadline)
+
+
+def end_open(
+    coordinator: Coordinator, prepared: Iterable[PreparedTransaction], deadline: Deadline
+) -> dict[str, Answer]:
+    """As `end_all` to commit, for a recovery: GONE also for what was not open, because only its
+    marker tells whether it, or one of the same producer before it, was committed."""
+    waiting = {each.transactional_id: each for each in prepared}
+
+    def end(ids: list[str]) -> dict[str, int]:
+        codes = coordinator.end([waiting[each] for each in ids], commit=True, only_open=True)
+        return {each: _GONE if c == answers.NOT_OPEN else c for each, c in codes.items()}
+
+    return _ask_until_answered(end, list(waiting), deadline)
 
 
 def fence_all(

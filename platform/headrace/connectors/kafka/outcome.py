@@ -18,16 +18,17 @@ def settle(
 ) -> bool:
     """Was a transaction committed that Kafka no longer knows by its id and epoch?
 
-    Its own marker proves that it was. Any other answer proves that it was not, as long as the
-    topic is the one the marker would have been written to: only a later transaction of the same
-    partition replaces a marker, and of this job there is none without a newer manifest. But a job
-    that was started with another checkpoint, or none, replaces it too: a marker of a later epoch
-    than the transaction's that is not of `batch`, the ids in the batch's manifests, hides the
-    answer.
+    Its own marker proves that it was, and so does one that the same driver left in a later batch:
+    it went on. Any other answer proves that it was not, as long as the topic is the one the marker
+    would have been written to: only a later transaction of the same partition replaces a marker,
+    and of this job there is none without a newer manifest. But a job that was started with another
+    checkpoint, or none, replaces it too: a marker of a later epoch than the transaction's that is
+    not of `batch`, the ids in the batch's manifests, hides the answer.
     """
-    if marker is not None and marker.is_of(prepared):
+    if marker is not None and (marker.is_of(prepared) or _went_on(marker, prepared)):
         return True
-    if marker is not None and _is_later(marker, prepared) and marker.transactional_id not in batch:
+    own = marker is not None and marker.transactional_id in batch and _same_batch(marker, prepared)
+    if marker is not None and _is_later(marker, prepared) and not own:
         raise errors.OutcomeUnknown(
             f"{prepared.transactional_id}, sink {prepared.sink}, partition {prepared.partition}, "
             f"{prepared.count} records; its marker was replaced by {marker.transactional_id} of a "
@@ -39,6 +40,15 @@ def settle(
             f"{prepared.count} records; the topic of the batch markers was made anew since"
         )
     return False
+
+
+def _went_on(marker: Marker, prepared: PreparedTransaction) -> bool:
+    same = ids.epoch(marker.transactional_id) == ids.epoch(prepared.transactional_id)
+    return same and prepared.batch_id is not None and marker.batch_id > prepared.batch_id
+
+
+def _same_batch(marker: Marker, prepared: PreparedTransaction) -> bool:
+    return prepared.batch_id in (None, marker.batch_id)
 
 
 def _is_later(marker: Marker, prepared: PreparedTransaction) -> bool:

@@ -69,6 +69,10 @@ class KafkaParticipant:
         return self._settings.exactly_once
 
     @property
+    def reuses_names(self) -> bool:
+        return True
+
+    @property
     def patience(self) -> float:
         return self._settings.transaction_timeout_ms / 1000 + SPARE_SECONDS
 
@@ -116,7 +120,7 @@ class KafkaParticipant:
     def commit(
         self, prepared: Sequence[Prepared], deadline: Deadline, *, recovering: bool
     ) -> dict[Prepared, Outcome]:
-        answered = self._end(prepared, deadline, commit=True)
+        answered = self._end(prepared, deadline, commit=True, recovering=recovering)
         return {each: _OUTCOMES[answer] for each, answer in answered.items()}
 
     def abort(self, prepared: Sequence[Prepared], deadline: Deadline) -> None:
@@ -151,11 +155,19 @@ class KafkaParticipant:
         }
 
     def _end(
-        self, prepared: Sequence[Prepared], deadline: Deadline, *, commit: bool
+        self,
+        prepared: Sequence[Prepared],
+        deadline: Deadline,
+        *,
+        commit: bool,
+        recovering: bool = False,
     ) -> dict[Prepared, Answer]:
         opened = {each: PreparedTransaction.opened(each) for each in prepared}
         coordinator = coordinator_for(self._settings)
-        answered = ending.end_all(coordinator, opened.values(), deadline, commit=commit)
+        if recovering and all(each.batch_id is not None for each in opened.values()):
+            answered = ending.end_open(coordinator, opened.values(), deadline)
+        else:
+            answered = ending.end_all(coordinator, opened.values(), deadline, commit=commit)
         return {each: answered[mine.transactional_id] for each, mine in opened.items()}
 
 

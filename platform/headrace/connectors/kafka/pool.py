@@ -7,6 +7,7 @@ many producers ready as a batch needs, and opens them in the background.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import threading
@@ -24,6 +25,8 @@ from headrace.connectors.kafka.producers import (
     open_producer,
 )
 from headrace.connectors.kafka.settings import SinkSettings
+
+log = logging.getLogger(__name__)
 
 #: Idle producers' statistics pile up unless somebody takes them.
 TEND_SECONDS = 1.0
@@ -59,7 +62,7 @@ class ProducerPool:
         self._root = root
         self._epoch = epoch
         self._worker = secrets.token_hex(4)
-        self._open = opener
+        self._opener = opener
         self._changed = threading.Condition()
         self._ready: list[TransactionalProducer] = []
         #: When each id of a ready producer was opened, in seconds of the monotonic clock.
@@ -89,7 +92,7 @@ class ProducerPool:
                     raise errors.ProducerUnavailable(f"{self._root}: none within {timeout:.0f} s")
                 if self._failure is not None:
                     raise self._failure
-            producer = self._ready.pop(0)
+            producer = self._ready.pop()  # the newest: what nobody needs gets old, and is renewed
             self._batch.used.append(producer)
             self._ahead = min(MOST_AHEAD, max(self._ahead, len(self._batch.used) + 1))
             self._open_ahead(self._ahead)
@@ -112,6 +115,8 @@ class ProducerPool:
         """A later batch: the transactions of the last one have ended."""
         if batch_id == self._batch.batch_id:
             return
+        if batch_id < self._batch.batch_id:
+            raise errors.ProducerUnavailable(f"{self._root}: batch {batch_id} is over")
         last, self._batch = self._batch, _Batch(batch_id)
         names = ended.get(last.batch_id, frozenset())
         again = [each for each in last.used if each.transactional_id in names]
@@ -120,20 +125,30 @@ class ProducerPool:
         for producer in again:
             self._opening += 1
             threading.Thread(target=self._use_again, args=(producer,), daemon=True).start()
-        self._give_up(done)
+        for name in [each.transactional_id for each in done]:
+            self._open(name)  # at once: what is open under it is aborted
+        self._drop(done)
 
-    def _give_up(self, producers: list[TransactionalProducer]) -> None:
-        self._free.extend(each.transactional_id for each in producers)
+    def _give_up(self, producer: TransactionalProducer) -> None:
+        self._free.append(producer.transactional_id)
+        self._drop([producer])
+
+    @staticmethod
+    def _drop(producers: list[TransactionalProducer]) -> None:
+        """Taking a producer down joins its threads; the task need not wait for that."""
         if producers:
-            # Taking a producer down joins its threads; the task need not wait for that.
             threading.Thread(target=producers.clear, daemon=True).start()
 
     def _use_again(self, producer: TransactionalProducer) -> None:
-        ready = producer.ready_again()
+        try:
+            ready = producer.ready_again()
+        except Exception:
+            log.warning("%s is opened anew", producer.transactional_id, exc_info=True)
+            ready = False
         with self._changed:
             self._opening -= 1
             if not ready:
-                self._give_up([producer])
+                self._give_up(producer)
             elif not self._closed:
                 self._keep(producer)
             self._changed.notify_all()
@@ -144,9 +159,11 @@ class ProducerPool:
 
     def _open_ahead(self, wanted: int) -> None:
         while not self._closed and len(self._ready) + self._opening < wanted:
-            self._opening += 1
-            name = self._free.pop(0) if self._free else self._new_id()
-            threading.Thread(target=self._open_one, args=(name,), daemon=True).start()
+            self._open(self._free.pop(0) if self._free else self._new_id())
+
+    def _open(self, name: str) -> None:
+        self._opening += 1
+        threading.Thread(target=self._open_one, args=(name,), daemon=True).start()
 
     def _new_id(self) -> str:
         self._opened += 1
@@ -155,7 +172,7 @@ class ProducerPool:
     def _open_one(self, name: str) -> None:
         producer, problem = None, None
         try:
-            producer = self._open(name)
+            producer = self._opener(name)
         except Exception as error:
             problem = error
         with self._changed:
@@ -172,7 +189,7 @@ class ProducerPool:
             time.sleep(TEND_SECONDS)
             with self._changed:
                 self._renew_old()
-                waiting = [*self._ready, *self._batch.used[:-1]]
+                waiting = self._ready + [each for each in self._batch.used if each.prepared]
             for producer in waiting:
                 # One that was fenced says so to its task, if it ever gets one.
                 with contextlib.suppress(KafkaException, SystemError):

@@ -14,9 +14,9 @@ from headrace.connectors.kafka.settings import SinkSettings
 #: How soon after `init_transactions` librdkafka tells the producer id, in its statistics.
 STATISTICS_INTERVAL_MS = 100
 OPEN_TIMEOUT_SECONDS = 60.0
-#: librdkafka repeats what was not answered no sooner than after 100 ms (retry.backoff.ms,
-#: reconnect.backoff.ms). A repeated EndTxn could arrive late, and end the next transaction.
-AGAIN_SECONDS = 0.05
+#: librdkafka repeats a request no sooner than after 0.8 times the lesser of these options. An
+#: EndTxn that is repeated could arrive late, and end the next transaction.
+_BACKOFFS_MS = {"retry.backoff.ms": 100.0, "retry.backoff.max.ms": 1000.0}
 
 #: Suits batches; any of them is overridden by the sink's own options.
 DEFAULTS: dict[str, Any] = {
@@ -61,6 +61,11 @@ class TransactionalProducer:
         self.producer_epoch = -1
         #: Errors of records that Kafka did not take.
         self.failed: list[str] = []
+        #: Its task has written all it had; until then the client's events are the task's.
+        self.prepared = False
+        options = settings.client_options()
+        shortest = min(float(options.get(name, ms)) for name, ms in _BACKOFFS_MS.items())
+        self._again_seconds = shortest / 2 / 1000
         self.client = make_client(
             settings,
             {
@@ -101,11 +106,12 @@ class TransactionalProducer:
         must not be used again: Kafka, or the client, is of another opinion, or the answer took so
         long that the client may have asked twice."""
         started = time.monotonic()
+        self.prepared = False
         try:
-            self.client.commit_transaction(AGAIN_SECONDS)
+            self.client.commit_transaction(self._again_seconds)
         except (KafkaException, SystemError):  # the latter of one that was fenced
             return False
-        return not self.failed and time.monotonic() - started < AGAIN_SECONDS
+        return not self.failed and time.monotonic() - started < self._again_seconds
 
 
 def open_producer(settings: SinkSettings, name: str) -> TransactionalProducer:

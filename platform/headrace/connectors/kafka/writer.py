@@ -141,6 +141,7 @@ class TransactionalWriter:
             producer.client, producer.failed, self._settings.transaction_timeout_ms / 1000
         )
         self._state.to(State.PREPARED)
+        producer.prepared = True
         steps.reached(steps.Step.PREPARED)
         return prepared
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,7 @@ class SinkWriter(DataSourceStreamArrowWriter):
         try:
             for batch in iterator:
                 writer.write([(None, row) for row in _rows(batch)])
-            return TaskMessage(writer.prepare(), self.resume)
+            return TaskMessage(writer.prepare(), replace(self.resume, ended={}))
         except BaseException:
             writer.abort()
             raise

@@ -50,6 +50,10 @@ class HookParticipant:
         return self._sink.transactional
 
     @property
+    def reuses_names(self) -> bool:
+        return False
+
+    @property
     def patience(self) -> float:
         return self._sink.commit_timeout_seconds
 

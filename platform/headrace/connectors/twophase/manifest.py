@@ -82,6 +82,7 @@ class ManifestStore:
     def create(self, manifest: Manifest) -> None:
         """Durable when it returns. Raises FileExistsError when the batch has this one already."""
         files.create_exclusively(self._path(manifest), manifest.to_json())
+        self._done(manifest).unlink(missing_ok=True)  # of one that somebody removed
 
     def mark_done(self, manifest: Manifest, reusable: Iterable[str] = ()) -> None:
         """Every transaction of it is committed; the handles' names that `reusable` lists may be
@@ -91,7 +92,11 @@ class ManifestStore:
             files.create_exclusively(self._done(manifest), json.dumps(note).encode())
 
     def is_done(self, manifest: Manifest) -> bool:
-        return self._done(manifest).exists()
+        """A file that an earlier manifest of the same batch left says nothing of this one."""
+        with contextlib.suppress(FileNotFoundError):
+            data = self._done(manifest).read_bytes()
+            return not data or json.loads(data)["epoch"] == manifest.epoch  # empty: written earlier
+        return False
 
     def reusable(self, epoch: int) -> dict[int, frozenset[str]]:
         """Per batch what `mark_done` was given, of the newest ones that `epoch` committed."""

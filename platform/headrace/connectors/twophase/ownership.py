@@ -85,11 +85,13 @@ class OwnerStore:
                     found.append(dict(note["roots"]))
         return found
 
-    def roots_of(self, epoch: int) -> dict[str, str]:
-        """`roots` of that owner, wherever its checkpoint was; empty when that is not known."""
-        with contextlib.suppress(FileNotFoundError, ValueError, KeyError):
-            return dict(json.loads(self._path(epoch).read_bytes())["roots"])
-        return {}
+    def is_here(self, epoch: int) -> bool:
+        """Was that owner at this path of this host? False for a copy, and when nobody knows."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            note = json.loads(self._path(epoch).read_bytes())
+            place = note.get("host"), note.get("checkpoint")
+            return place == (socket.gethostname(), self.identity().checkpoint)
+        return False
 
     def mark_recovered(self, epoch: int) -> None:
         """`epoch` has shut out every earlier one."""

@@ -71,6 +71,10 @@ class Participant(Protocol):
         """Does the sink need commits?"""
 
     @property
+    def reuses_names(self) -> bool:
+        """May a later transaction have the name of an earlier one that was committed?"""
+
+    @property
     def patience(self) -> float:
         """Seconds that a commit may be tried for."""
 

@@ -67,7 +67,7 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     # Step 4.
     settled = {p for each in manifests if each not in pending for p in each.prepared}
     resume = outcome.resume_after(manifests, settled | by_answer | later, epoch, ledgers)
-    found = Recovery(len(by_answer), aborted, len(resume.missing), resume)
+    found = Recovery(len(by_answer | later), aborted, len(resume.missing), resume)
     steps.reached(steps.Step.RECOVERED)
     log.info("recovered as epoch %d: %s", epoch, found.counts())
     return found
@@ -90,31 +90,14 @@ def _recommit(job: Job, manifests: list[Manifest], deadline: Deadline) -> Answer
                     "has with exactly-once: start it once more with that sink"
                 )
             mine = [each for each in manifest.prepared if each.sink == name]
-            _check_nobody_writes(job, manifest, name)
+            if job.sinks[name].reuses_names and not job.owners.is_here(manifest.epoch):
+                # A copy, perhaps: the original may have given the names to later transactions.
+                found.update(dict.fromkeys(mine, Outcome.GONE))
+                continue
             steps.reached(steps.Step.ENDING)
             found.update(job.sinks[name].commit(mine, deadline, recovering=True))
             steps.reached(steps.Step.ENDED)
     return found
-
-
-def _check_nobody_writes(job: Job, manifest: Manifest, name: str) -> None:
-    """Names of transactions are used again. If the checkpoint was copied in the middle of a commit
-    and the job it was copied from runs on, under the prefix that this one no longer has, to end
-    "its" transactions would end later ones of that job."""
-    sink = job.sinks[name]
-    root = job.owners.roots_of(manifest.epoch).get(name, sink.root)
-    if root == sink.root:
-        return  # held since the start
-    former, identity = sink.under(root), job.owners.identity()
-    try:
-        former.hold(identity, starting=False)
-    except errors.PrefixInUse as error:
-        raise errors.OutcomeUnknown(
-            f"batch {manifest.batch_id}, sink {name!r}: the checkpoint is a copy, made while that "
-            f"batch was committed, of a job that still writes as {root}; copy it again, or stop "
-            "that job"
-        ) from error
-    former.release(identity)
 
 
 def _fence_earlier(job: Job, epoch: int, deadline: Deadline) -> int:
