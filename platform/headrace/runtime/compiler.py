@@ -66,7 +66,10 @@ class _Compiler:
         self.generators: dict[str, Generator] = {}
         self._reaching: dict[int, frozenset[str]] = {}
         for number, transformation in enumerate(order, 1):
-            self._add(number, transformation)
+            try:
+                self._add(number, transformation)
+            except GraphError as error:
+                raise GraphError(f"{error} ({transformation.line})") from None
         self._check_uids()
 
     def _add(self, number: int, transformation: Transformation) -> None:
@@ -78,6 +81,9 @@ class _Compiler:
             operator=_operator(transformation),
             output_type=transformation.output_type,
             parallelism=transformation.parallelism,
+            chaining=transformation.chaining,
+            slot_sharing_group=transformation.slot_sharing_group,
+            description=transformation.description,
         )
         self.nodes[transformation.id] = node
         generators = self._generators(number, transformation, node.level)

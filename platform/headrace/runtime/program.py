@@ -40,6 +40,9 @@ class Node:
     output_type: TypeInformation | None = None
     #: As its author wishes; shown in the plan.
     parallelism: int | None = None
+    chaining: str = "ALWAYS"
+    slot_sharing_group: str | None = None
+    description: str | None = None
     #: Names of the watermark generators upstream, on keyed operators.
     generators: frozenset[str] = frozenset()
 

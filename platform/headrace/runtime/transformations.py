@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,19 @@ class GraphError(ValueError):
     """The job's graph cannot run."""
 
 
+def line_of_program() -> str:
+    """Where the job's author called the API: `file:line`; empty where nobody can say."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("headrace", "dataclasses") and frame.f_code.co_filename != "<string>":
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return ""
+
+
 @dataclass(eq=False, kw_only=True)
 class Transformation:
     """One node of the stream graph. Inputs are edges from other nodes."""
@@ -27,6 +41,14 @@ class Transformation:
     output_type: TypeInformation | None = None
     uid: str | None = None
     parallelism: int | None = None
+    max_parallelism: int | None = None
+    #: Whether it may run in one task with its neighbours: "ALWAYS", "HEAD" (a new chain begins
+    #: here) or "NEVER". Shown in the plan; on Spark a stage is one task whatever it says.
+    chaining: str = "ALWAYS"
+    slot_sharing_group: str | None = None
+    description: str | None = None
+    #: The line of the job's program that asked for it.
+    line: str = field(default_factory=line_of_program)
     id: int = field(default_factory=lambda: next(_ids))
 
 
