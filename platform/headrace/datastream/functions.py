@@ -22,6 +22,8 @@ from headrace.datastream.state import (
     ValueState,
     ValueStateDescriptor,
 )
+from headrace.datastream.time_domain import TimeDomain
+from headrace.datastream.timerservice import TimerService as TimerService
 
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")
@@ -131,25 +133,6 @@ class AggregateFunction(Function):
         """Both accumulators in one; only called for merging (session) windows."""
 
 
-class TimerService(abc.ABC):
-    """Time and timers of the current key."""
-
-    @abc.abstractmethod
-    def current_processing_time(self) -> int:
-        """The time of the micro-batch, the same when it is run again."""
-
-    @abc.abstractmethod
-    def current_watermark(self) -> int: ...
-
-    @abc.abstractmethod
-    def register_event_time_timer(self, timestamp: int) -> None:
-        """Fires once the watermark reaches `timestamp`; a second of the same key and time
-        changes nothing."""
-
-    @abc.abstractmethod
-    def delete_event_time_timer(self, timestamp: int) -> None: ...
-
-
 class ProcessFunction(Function):
     """Any number of outputs per record, side outputs included (`yield tag, value`)."""
 
@@ -173,6 +156,10 @@ class KeyedProcessFunction(Function):
 
     class OnTimerContext(Context):
         """The context of a timer that fires; `timestamp` is the timer's."""
+
+        @abc.abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Which kind of timer it is."""
 
     @abc.abstractmethod
     def process_element(

@@ -8,45 +8,10 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from headrace.common.time import Time, to_millis
+from headrace.datastream.windowing.windows import TimeWindow as TimeWindow
 
 T = TypeVar("T")
 W = TypeVar("W")
-
-
-class TimeWindow:
-    """From `start` (inclusive) to `end` (exclusive), milliseconds."""
-
-    __slots__ = ("end", "start")
-
-    def __init__(self, start: int, end: int) -> None:
-        self.start = start
-        self.end = end
-
-    def max_timestamp(self) -> int:
-        """The last millisecond that is in the window."""
-        return self.end - 1
-
-    def intersects(self, other: TimeWindow) -> bool:
-        """Whether the two overlap or touch."""
-        return self.start <= other.end and self.end >= other.start
-
-    def cover(self, other: TimeWindow) -> TimeWindow:
-        return TimeWindow(min(self.start, other.start), max(self.end, other.end))
-
-    @staticmethod
-    def get_window_start_with_offset(timestamp: int, offset: int, window_size: int) -> int:
-        return timestamp - (timestamp - offset) % window_size
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TimeWindow):
-            return NotImplemented
-        return (self.start, self.end) == (other.start, other.end)
-
-    def __hash__(self) -> int:
-        return hash((self.start, self.end))
-
-    def __repr__(self) -> str:
-        return f"TimeWindow(start={self.start}, end={self.end})"
 
 
 class TriggerResult(Enum):

@@ -2,10 +2,13 @@
 
 The order within a batch is fixed, so that a batch run again does the same:
 
-1. data, by sender and sequence number;
-2. control rows: what the sources say of their watermarks, and that input has ended;
-3. per operator, in the order of the graph: its watermark moves, due timers fire in order of time;
-4. what was sent goes out in frames, control rows go on to the next level.
+1. processing-time timers that are due at the batch's time, per operator and in order of time;
+2. data, by sender and sequence number;
+3. control rows: what the sources say of their watermarks, and that input has ended;
+4. per operator, in the order of the graph: its watermark moves, due event-time timers fire in
+   order of time;
+5. processing-time timers that were set for a time that has come;
+6. what was sent goes out in frames, control rows go on to the next level.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, 
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
 from headrace.runtime.pipeline import Pipeline
 from headrace.runtime.program import Node, Program
-from headrace.runtime.state import Entries, Store, owner_bytes
+from headrace.runtime.state import Entries, Store, group_bytes, owner_bytes
 from headrace.runtime.task_context import TaskContext
-from headrace.runtime.timers import Timers
+from headrace.runtime.timers import PROCESSING_TIME, Timers
 from headrace.runtime.watermarks import SplitWatermarks
 
 
@@ -32,9 +35,14 @@ class Head:
         self.splits = SplitWatermarks()
         self.watermarks: dict[str, int] = {}
         self.timer_pages: set[int] = set()
+        self.processing_timer_pages: set[int] = set()
         self.time = 0
         #: The attempt whose clocks of idle splits these are.
         self.attempt = 0
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Head.__init__(self)  # what a head of an earlier version did not keep yet
+        self.__dict__.update(state)
 
 
 class LevelHost:
@@ -68,20 +76,23 @@ class LevelHost:
         self._pipeline.begin(writer)
         self.current.begin(head, store, self._pipeline)
 
+        self._fire_processing_timers()
         passed_on = [f for f in rows if f.op not in self._nodes and f.kind != frames.CONTROL]
         self._run_data([f for f in rows if f.kind == frames.DATA and f.op in self._nodes])
         controls = [f for f in rows if f.kind == frames.CONTROL]
         self._take_controls(head, controls)
         self._advance(head)
+        self._fire_processing_timers()
 
+        due = self.current.processing_timers.next_due()
         self.current.flush()
         store.set_head(frames.dumps(head))
         yield from writer.frames()
         yield from passed_on
         if self._level < self._program.levels:
             yield from controls
-        if self._pipeline.counters or (group == 0 and controls):
-            yield writer.metrics(self._report(head, group))
+        if self._pipeline.counters or due is not None or (group == 0 and controls):
+            yield writer.metrics(self._report(head, group, due))
 
     def _run_data(self, rows: list[Frame]) -> None:
         current = self.current
@@ -132,8 +143,26 @@ class LevelHost:
                 where = f"timer at {timestamp} of key {current.key!r}"
                 raise OperatorError(node.name, where, traceback.format_exc()) from error
 
-    def _report(self, head: Head, group: int) -> dict[str, Any]:
-        report = metrics.BatchMetrics(counters=dict(self._pipeline.counters))
+    def _fire_processing_timers(self) -> None:
+        current = self.current
+        for node in self._nodes.values():
+            operator = _keyed(node)
+            current.enter(node)
+            timers = current.processing_timers
+            while (due := timers.pop_due(node.uid, current.processing_time)) is not None:
+                timestamp, (_, key, namespace) = due
+                current.timestamp = None
+                current.turn_to(key)
+                try:
+                    operator.on_processing_timer(timestamp, namespace, current)
+                except OperatorError:
+                    raise
+                except Exception as error:
+                    where = f"processing-time timer at {timestamp} of key {current.key!r}"
+                    raise OperatorError(node.name, where, traceback.format_exc()) from error
+
+    def _report(self, head: Head, group: int, due: int | None) -> dict[str, Any]:
+        report = metrics.BatchMetrics(counters=dict(self._pipeline.counters), next_timer=due)
         if group == 0:
             marks = [head.watermarks[node.uid] for node in self._nodes.values() if node.generators]
             if marks:
@@ -159,6 +188,7 @@ class CurrentKey:
         self._head = head
         self._entries = Entries(store)
         self.timers = Timers(store, head.timer_pages)
+        self.processing_timers = Timers(store, head.processing_timer_pages, PROCESSING_TIME)
         self._pipeline = pipeline
         self.processing_time = head.time
 
@@ -176,6 +206,7 @@ class CurrentKey:
     def flush(self) -> None:
         self._entries.flush()
         self.timers.flush()
+        self.processing_timers.flush()
 
     def emit(self, value: Any, timestamp: int | None) -> None:
         self._pipeline.send(self._node, None, [(timestamp, frames.detached(value))])
@@ -192,12 +223,28 @@ class CurrentKey:
     def set_state(self, name: str, value: Any, namespace: Any = None) -> None:
         self._entries.set(self._owner(namespace), name, value)
 
+    def clear_state(self, namespace: Any) -> None:
+        self._entries.clear(self._owner(namespace))
+
+    def group_state(self, name: str) -> Any:
+        return self._entries.get(group_bytes(self._uid), name)
+
+    def set_group_state(self, name: str, value: Any) -> None:
+        self._entries.set(group_bytes(self._uid), name, value)
+
     def register_timer(self, timestamp: int, namespace: Any = None) -> None:
         owner = self._uid, self.key, namespace
         self.timers.register(timestamp, self._owner(namespace), owner)
 
     def delete_timer(self, timestamp: int, namespace: Any = None) -> None:
         self.timers.delete(timestamp, self._owner(namespace))
+
+    def register_processing_timer(self, timestamp: int, namespace: Any = None) -> None:
+        owner = self._uid, self.key, namespace
+        self.processing_timers.register(timestamp, self._owner(namespace), owner)
+
+    def delete_processing_timer(self, timestamp: int, namespace: Any = None) -> None:
+        self.processing_timers.delete(timestamp, self._owner(namespace))
 
     def _owner(self, namespace: Any) -> bytes:
         return owner_bytes(self._uid, self._key_bytes, namespace)

@@ -22,6 +22,8 @@ class BatchMetrics:
     watermarks: dict[int, int] = field(default_factory=dict)
     #: waiting time of a record at the batch's start, ms (rounded) -> records
     ages: dict[int, int] = field(default_factory=dict)
+    #: When the earliest processing-time timer is due, ms, of the key groups that took part.
+    next_timer: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -30,6 +32,9 @@ class BatchMetrics:
         self.records_in += other["records_in"]
         _add(self.counters, other["counters"])
         _add(self.ages, other["ages"])
+        due = other.get("next_timer")
+        if due is not None:
+            self.next_timer = due if self.next_timer is None else min(due, self.next_timer)
         for level, watermark in other["watermarks"].items():
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from headrace.datastream import state as api
+from headrace.datastream.windowing.windows import TimeWindow, Window
 from headrace.runtime import keys
 from headrace.runtime.frames import dumps, loads
 from headrace.runtime.operators.operator import KeyedContext
@@ -48,6 +49,11 @@ class Entries:
             entry[name] = value
         self._dirty.add(owner)
 
+    def clear(self, owner: bytes) -> None:
+        """Remove all states of an owner."""
+        self._entry(owner).clear()
+        self._dirty.add(owner)
+
     def flush(self) -> None:
         for owner in self._dirty:
             entry = self._cache[owner]
@@ -71,9 +77,27 @@ _ENTRY = b"e"
 def owner_bytes(uid: str, key: bytes, namespace: Any) -> bytes:
     """What identifies an operator's key (as `keys.encode` gives it) and namespace: bytes, because
     Python takes 1, 1.0 and True for the same and the store does not."""
-    start = getattr(namespace, "start", None)
-    where = keys.encode(namespace if start is None else (start, namespace.end))
-    return keys.encode((uid, key, where))
+    return keys.encode((uid, key, _namespace_bytes(namespace)))
+
+
+def group_bytes(uid: str) -> bytes:
+    """What identifies the state that an operator keeps without a key."""
+    return keys.encode(("group", uid))
+
+
+def _namespace_bytes(namespace: Any) -> bytes:
+    if namespace is None:
+        return _NO_NAMESPACE
+    if type(namespace) is TimeWindow:
+        return keys.encode((namespace.start, namespace.end))
+    if isinstance(namespace, Window):  # by what it holds: its class may be the job's script's
+        span = (namespace.start, namespace.end) if isinstance(namespace, TimeWindow) else ()
+        fields = sorted(getattr(namespace, "__dict__", {}).items())
+        return keys.encode((type(namespace).__qualname__, *span, *fields))
+    return keys.encode(namespace)
+
+
+_NO_NAMESPACE = keys.encode(None)
 
 
 def bind(

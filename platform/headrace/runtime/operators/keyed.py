@@ -11,6 +11,7 @@ from headrace.datastream.functions import (
     RuntimeContext,
     TimerService,
 )
+from headrace.datastream.time_domain import TimeDomain
 from headrace.runtime.operators.operator import (
     KeyedContext,
     KeyedOperator,
@@ -48,27 +49,24 @@ class KeyedProcess(KeyedOperator):
         self.function.open(context)
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
+        self._context.turn_to_element()
         results = self.function.process_element(value, self._context)
         emit_results(results, context, context.timestamp)
 
     def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
+        self._context.turn_to_timer(TimeDomain.EVENT_TIME, timestamp)
         emit_results(self.function.on_timer(timestamp, self._context), context, timestamp)
 
+    def on_processing_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
+        self._context.turn_to_timer(TimeDomain.PROCESSING_TIME, timestamp)
+        emit_results(self.function.on_timer(timestamp, self._context), context, None)
 
-class _FunctionContext(KeyedProcessFunction.OnTimerContext, TimerService):
-    """What the function sees: element time, key, timers."""
+
+class KeyedTimers(TimerService):
+    """Timers of the current key, without a namespace."""
 
     def __init__(self, keyed: KeyedContext) -> None:
         self._keyed = keyed
-
-    def timestamp(self) -> int | None:
-        return self._keyed.timestamp
-
-    def get_current_key(self) -> Any:
-        return self._keyed.key
-
-    def timer_service(self) -> TimerService:
-        return self
 
     def current_processing_time(self) -> int:
         return self._keyed.processing_time
@@ -81,3 +79,37 @@ class _FunctionContext(KeyedProcessFunction.OnTimerContext, TimerService):
 
     def delete_event_time_timer(self, timestamp: int) -> None:
         self._keyed.delete_timer(timestamp)
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
+        self._keyed.register_processing_timer(timestamp)
+
+    def delete_processing_time_timer(self, timestamp: int) -> None:
+        self._keyed.delete_processing_timer(timestamp)
+
+
+class _FunctionContext(KeyedProcessFunction.OnTimerContext):
+    """What the function sees: element time, key, timers."""
+
+    def __init__(self, keyed: KeyedContext) -> None:
+        self._keyed = keyed
+        self._timers = KeyedTimers(keyed)
+        self._domain = TimeDomain.EVENT_TIME
+        self._fired: int | None = None
+
+    def turn_to_timer(self, domain: TimeDomain, timestamp: int) -> None:
+        self._domain, self._fired = domain, timestamp
+
+    def turn_to_element(self) -> None:
+        self._fired = None
+
+    def timestamp(self) -> int | None:
+        return self._keyed.timestamp if self._fired is None else self._fired
+
+    def time_domain(self) -> TimeDomain:
+        return self._domain
+
+    def get_current_key(self) -> Any:
+        return self._keyed.key
+
+    def timer_service(self) -> TimerService:
+        return self._timers

@@ -45,12 +45,22 @@ class KeyedContext(Protocol):
     def count(self, counter: str, n: int = 1) -> None: ...
     def state(self, name: str, namespace: Any = None) -> Any: ...
     def set_state(self, name: str, value: Any, namespace: Any = None) -> None: ...
+
+    def clear_state(self, namespace: Any) -> None:
+        """Drop all states of a namespace of the current key."""
+
+    def group_state(self, name: str) -> Any:
+        """State of the operator in this key group, without a key: broadcast and operator state."""
+
+    def set_group_state(self, name: str, value: Any) -> None: ...
     def register_timer(self, timestamp: int, namespace: Any = None) -> None: ...
     def delete_timer(self, timestamp: int, namespace: Any = None) -> None: ...
+    def register_processing_timer(self, timestamp: int, namespace: Any = None) -> None: ...
+    def delete_processing_timer(self, timestamp: int, namespace: Any = None) -> None: ...
 
 
 class KeyedOperator(abc.ABC):
-    """Handles one element of one key at a time, with state and event-time timers."""
+    """Handles one element of one key at a time, with state and timers."""
 
     def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:  # noqa: B027
         """Called once per worker process. `keyed` is the object the other calls get, too."""
@@ -60,6 +70,11 @@ class KeyedOperator(abc.ABC):
 
     def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:  # noqa: B027
         """Called in order of time for each timer that the watermark has passed."""
+
+    def on_processing_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:  # noqa: B027
+        """Called in order of time for each timer that the time of the micro-batch has reached:
+        before the batch's data, and again behind it for timers set into the past. The context's
+        `timestamp` is None, as what is emitted has none."""
 
 
 class OperatorError(RuntimeError):
