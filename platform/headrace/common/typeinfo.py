@@ -35,6 +35,10 @@ class TypeInformation:
         """As `print` shows it."""
         return str(value)
 
+    def collected(self, value: Any) -> Any:
+        """As `execute_and_collect` hands it over: rows come without names."""
+        return value
+
 
 @dataclass(frozen=True)
 class BasicTypeInfo(TypeInformation):

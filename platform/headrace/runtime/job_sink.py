@@ -157,7 +157,7 @@ class PartitionWriter:
         elif isinstance(sink, PrintSink):
             self._message.printed.extend(sink.line(value) for _, _, value in records)
         elif isinstance(sink, CollectSink):
-            self._message.collected.extend(value for _, _, value in records)
+            self._message.collected.extend(sink.value(value) for _, _, value in records)
         else:
             raise TypeError(f"no way to write to a {type(sink).__name__}")
 

@@ -1,4 +1,4 @@
-"""Sinks that need no other system: the driver's standard output, and the caller of the job."""
+"""Sinks that need no other system: standard output, a function, and the caller of the job."""
 
 from __future__ import annotations
 
@@ -15,20 +15,42 @@ class PrintSink(Sink):
 
     identifier: str | None
     type_info: TypeInformation | None
+    to_err: bool = False
 
     @property
     def described(self) -> str:
         return "print"
 
-    def line(self, value: Any) -> str:
+    def line(self, value: Any, subtask: int = 0, parallelism: int = 1) -> str:
+        """With the identifier and, where there are several subtasks, the subtask's number."""
         text = self.type_info.format(value) if self.type_info else str(value)
-        return f"{self.identifier}> {text}" if self.identifier else text
+        parts = [self.identifier] if self.identifier else []
+        if parallelism > 1:
+            parts.append(str(subtask + 1))
+        return f"{':'.join(parts)}> {text}" if parts else text
 
 
 @dataclass(frozen=True)
 class CollectSink(Sink):
     """Hands values to whoever called `execute_and_collect`."""
 
+    type_info: TypeInformation | None = None
+
     @property
     def described(self) -> str:
         return "collect"
+
+    def value(self, value: Any) -> Any:
+        """As PyFlink hands it over: rows of a declared type come without names."""
+        return self.type_info.collected(value) if self.type_info else value
+
+
+@dataclass(frozen=True)
+class FunctionSink(Sink):
+    """Calls a SinkFunction, or a function, for each value."""
+
+    function: Any
+
+    @property
+    def described(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
