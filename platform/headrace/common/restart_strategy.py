@@ -1,0 +1,120 @@
+"""What follows a failure; PyFlink's `pyflink.common.restart_strategy`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headrace.common.time import Duration, Time, to_millis
+
+STRATEGY = "restart-strategy.type"
+_OLD_STRATEGY = "restart-strategy"
+
+
+class RestartStrategyConfiguration:
+    """A strategy as its configuration keys."""
+
+    def get_description(self) -> str:
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, str]:
+        """The keys that say the same."""
+        raise NotImplementedError
+
+
+class RestartStrategies:
+    """Shortcuts for the strategies."""
+
+    @staticmethod
+    def no_restart() -> RestartStrategyConfiguration:
+        return RestartStrategies.NoRestartStrategyConfiguration()
+
+    @staticmethod
+    def fall_back_restart() -> RestartStrategyConfiguration:
+        return RestartStrategies.FallbackRestartStrategyConfiguration()
+
+    @staticmethod
+    def fixed_delay_restart(
+        restart_attempts: int, delay_between_attempts: int | Time | Duration
+    ) -> RestartStrategyConfiguration:
+        """`delay_between_attempts` in ms."""
+        delay = to_millis(delay_between_attempts)
+        return RestartStrategies.FixedDelayRestartStrategyConfiguration(restart_attempts, delay)
+
+    @staticmethod
+    def failure_rate_restart(
+        failure_rate: int,
+        failure_interval: int | Time | Duration,
+        delay_interval: int | Time | Duration,
+    ) -> RestartStrategyConfiguration:
+        return RestartStrategies.FailureRateRestartStrategyConfiguration(
+            failure_rate, to_millis(failure_interval), to_millis(delay_interval)
+        )
+
+    @dataclass(frozen=True)
+    class NoRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """The first failure ends the job."""
+
+        def get_description(self) -> str:
+            return "Restart deactivated."
+
+        def to_dict(self) -> dict[str, str]:
+            return {STRATEGY: "none"}
+
+    @dataclass(frozen=True)
+    class FixedDelayRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """So many restarts, the same delay before each."""
+
+        restart_attempts: int
+        delay_between_attempts: int
+
+        def get_description(self) -> str:
+            return (
+                f"Restart with fixed delay ({self.delay_between_attempts} ms). "
+                f"#{self.restart_attempts} restart attempts."
+            )
+
+        def to_dict(self) -> dict[str, str]:
+            return {
+                STRATEGY: "fixed-delay",
+                "restart-strategy.fixed-delay.attempts": str(self.restart_attempts),
+                "restart-strategy.fixed-delay.delay": f"{self.delay_between_attempts} ms",
+            }
+
+    @dataclass(frozen=True)
+    class FailureRateRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """Restarts until so many failures fall into one interval."""
+
+        max_failure_rate: int
+        failure_interval: int
+        delay_between_attempts: int
+
+        def get_description(self) -> str:
+            return (
+                f"Failure rate restart with maximum of {self.max_failure_rate} failures within "
+                f"interval {self.failure_interval} ms and fixed delay "
+                f"{self.delay_between_attempts} ms."
+            )
+
+        def to_dict(self) -> dict[str, str]:
+            prefix = "restart-strategy.failure-rate"
+            return {
+                STRATEGY: "failure-rate",
+                f"{prefix}.max-failures-per-interval": str(self.max_failure_rate),
+                f"{prefix}.failure-rate-interval": f"{self.failure_interval} ms",
+                f"{prefix}.delay": f"{self.delay_between_attempts} ms",
+            }
+
+    @dataclass(frozen=True)
+    class FallbackRestartStrategyConfiguration(RestartStrategyConfiguration):
+        """What the platform is configured with."""
+
+        def get_description(self) -> str:
+            return "Cluster level default restart strategy"
+
+        def to_dict(self) -> dict[str, str]:
+            return {}
+
+
+def configured(values: dict[str, str]) -> str:
+    """The name of the configured strategy, "" without one."""
+    return values.get(STRATEGY) or values.get(_OLD_STRATEGY, "")
