@@ -26,7 +26,10 @@ class StreamEnds(NodeSettings):
     """What `DataStream` has of sinks."""
 
     _environment: StreamExecutionEnvironment
-    _edges: list[Edge]
+
+    @property
+    def _edges(self) -> list[Edge]:
+        raise NotImplementedError
 
     def get_type(self) -> TypeInformation | None:
         raise NotImplementedError

@@ -184,6 +184,8 @@ class StreamExecutionEnvironment:
     def add_sink(self, transformation: SinkTransformation) -> None:
         self._sinks.append(transformation)
 
+    _add_sink_node = add_sink
+
     def compile(self, job_name: str) -> Program:
         """The program that `execute` would run. Raises GraphError for a graph that cannot."""
         return compile_graph(

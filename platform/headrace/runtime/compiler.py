@@ -124,7 +124,7 @@ class _Compiler:
         tag = edge.tag.tag_id if edge.tag else None
         targets = self.nodes[edge.source.id].outputs.setdefault(tag, [])
         keyed = isinstance(node.operator, KeyedOperator)
-        targets.append(Target(node.id, input_, edge.key if keyed else None))
+        targets.append(Target(node.id, input_, edge.key if keyed else None, edge.exchange))
 
     def _check_uids(self) -> None:
         seen: dict[str, str] = {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from headrace.runtime import keys
 from headrace.runtime.operators.operator import OperatorError
 
 #: Kinds, in the order in which a host handles them within a batch.
-DATA, CONTROL, METRICS = 1, 2, 3
+BROADCAST, DATA, CONTROL, METRICS = 0, 1, 2, 3
 #: Destination of frames for the whole job's report rather than an operator.
 REPORT = -1
 
@@ -84,8 +85,13 @@ class FrameWriter:
 
     def __init__(self, src: str, max_parallelism: int) -> None:
         self._src = src
-        self._max_parallelism = max_parallelism
-        self._home = keys.key_group(src, max_parallelism)
+        self.max_parallelism = max_parallelism
+        #: The key group for what has no other.
+        self.home = keys.key_group(src, max_parallelism)
+        #: Tells senders apart, the same when a batch is run again.
+        self.number = zlib.crc32(src.encode())
+        self._turns: defaultdict[int, int] = defaultdict(int)
+        self._broadcasts: defaultdict[tuple[int, int], list[Record]] = defaultdict(list)
         self._buffers: defaultdict[tuple[int, int, int], list[Record]] = defaultdict(list)
         self._groups: dict[Any, int] = {}
         self._seq = 0
@@ -113,18 +119,40 @@ class FrameWriter:
         cacheable = type(key) is str or type(key) is int
         group = self._groups.get(key) if cacheable else None
         if group is None:
-            group = keys.key_group(key, self._max_parallelism)
+            group = keys.key_group(key, self.max_parallelism)
             if cacheable:
                 self._groups[key] = group
         return group
 
     def to_sink(self, op: int, batch: Iterable[tuple[int | None, Any]]) -> None:
         """Send records to a sink; all of one sender by the same way, so their order stays."""
+        self.to_group(self.home, op, 0, batch)
+
+    def to_group(
+        self, group: int, op: int, input_: int, batch: Iterable[tuple[int | None, Any]]
+    ) -> None:
+        """Send records to a key group, whatever their keys."""
         records: list[Record] = [(timestamp, None, value) for timestamp, value in batch]
-        self._buffers[self._home, op, 0].extend(records)
+        self._buffers[group, op, input_].extend(records)
+
+    def to_every_group(
+        self, op: int, input_: int, batch: Iterable[tuple[int | None, Any]]
+    ) -> None:
+        """Send records to all key groups, in front of the batch's other data."""
+        records: list[Record] = [(timestamp, None, value) for timestamp, value in batch]
+        self._broadcasts[op, input_].extend(records)
+
+    def turn(self, op: int, count: int) -> int:
+        """How many records went to an operator in turn before these `count`."""
+        before = self._turns[op]
+        self._turns[op] += count
+        return before
 
     def frames(self) -> Iterator[Frame]:
         """What was collected since the last call."""
+        for (op, input_), records in self._broadcasts.items():
+            yield from self._everywhere(op, input_, BROADCAST, dumps(records))
+        self._broadcasts.clear()
         for (group, op, input_), records in self._buffers.items():
             yield self._frame(group, op, input_, DATA, records)
         self._buffers.clear()
@@ -133,14 +161,16 @@ class FrameWriter:
 
     def control(self, control: Control) -> Iterator[Frame]:
         """A control row for every key group."""
-        body = dumps(control)
-        for group in range(self._max_parallelism):
-            self._seq += 1
-            yield Frame(group, 0, 0, CONTROL, self._src, self._seq, self.time, body)
+        return self._everywhere(0, 0, CONTROL, dumps(control))
 
     def metrics(self, values: dict[str, Any]) -> Frame:
         """Metrics of this batch, on their way to its report."""
-        return self._frame(self._home, REPORT, 0, METRICS, values)
+        return self._frame(self.home, REPORT, 0, METRICS, values)
+
+    def _everywhere(self, op: int, input_: int, kind: int, body: bytes) -> Iterator[Frame]:
+        for group in range(self.max_parallelism):
+            self._seq += 1
+            yield Frame(group, op, input_, kind, self._src, self._seq, self.time, body)
 
     def _frame(self, group: int, op: int, input_: int, kind: int, content: Any) -> Frame:
         self._seq += 1

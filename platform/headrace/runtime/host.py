@@ -3,7 +3,7 @@
 The order within a batch is fixed, so that a batch run again does the same:
 
 1. processing-time timers that are due at the batch's time, per operator and in order of time;
-2. data, by sender and sequence number;
+2. broadcast elements, then other data, each by sender and sequence number;
 3. control rows: what the sources say of their watermarks, and that input has ended;
 4. per operator, in the order of the graph: its watermark moves, due event-time timers fire in
    order of time;
@@ -78,7 +78,7 @@ class LevelHost:
 
         self._fire_processing_timers()
         passed_on = [f for f in rows if f.op not in self._nodes and f.kind != frames.CONTROL]
-        self._run_data([f for f in rows if f.kind == frames.DATA and f.op in self._nodes])
+        self._run_data([f for f in rows if f.kind <= frames.DATA and f.op in self._nodes])
         controls = [f for f in rows if f.kind == frames.CONTROL]
         self._take_controls(head, controls)
         self._advance(head)

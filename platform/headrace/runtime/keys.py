@@ -72,6 +72,17 @@ def key_group(key: Any, max_parallelism: int) -> int:
     return _mix(zlib.crc32(encode(key))) % max_parallelism
 
 
+def subtask_of(group: int, parallelism: int, max_parallelism: int) -> int:
+    """The subtask that a key group belongs to, as in Flink."""
+    return group * parallelism // max_parallelism
+
+
+def groups_of(subtask: int, parallelism: int, max_parallelism: int) -> range:
+    """The key groups of a subtask; `parallelism` is at most `max_parallelism`."""
+    first = -(-subtask * max_parallelism // parallelism)
+    return range(first, -(-(subtask + 1) * max_parallelism // parallelism))
+
+
 def _mix(number: int) -> int:
     """Spreads neighbouring numbers; MurmurHash3's 32-bit finaliser."""
     number ^= number >> 16

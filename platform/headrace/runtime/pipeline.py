@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from headrace.runtime.exchanges import Place
 from headrace.runtime.frames import FrameWriter
 from headrace.runtime.operators.operator import Element, KeyedOperator, StatelessOperator
 from headrace.runtime.program import Node, Program, Target
@@ -15,6 +16,7 @@ class Pipeline:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._subtasks = min(program.parallelism, program.max_parallelism)
         self._opened: set[int] = set()
         self.counters: Counter[str] = Counter()
 
@@ -37,6 +39,9 @@ class Pipeline:
         node = self._program.nodes[target.node]
         if target.selector is not None:
             self._writer.keyed(node.id, target.input, target.selector, elements)
+        elif target.exchange is not None:
+            place = Place(node.id, target.input, self._subtasks)
+            target.exchange.send(self._writer, place, elements)
         elif isinstance(node.operator, StatelessOperator):
             self._open(node, node.operator)
             node.operator.process(elements, _NodeOutput(self, node))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headrace.runtime.operators.operator import KeyedOperator
-from headrace.runtime.program import Node, Program
+from headrace.runtime.program import Node, Program, Target
 
 
 def plan(program: Program) -> dict[str, Any]:
@@ -30,7 +29,7 @@ def _node(program: Program, node: Node) -> dict[str, Any]:
         "level": node.level,
     }
     predecessors = [
-        {"id": before.id, "ship_strategy": _ship(node), "side": tag or "first"}
+        {"id": before.id, "ship_strategy": _ship(target), "side": tag or "first"}
         for before in program.nodes.values()
         for tag, targets in before.outputs.items()
         for target in targets
@@ -47,5 +46,7 @@ def _pact(program: Program, node: Node) -> str:
     return "Data Sink" if node.id in program.sinks else "Operator"
 
 
-def _ship(node: Node) -> str:
-    return "HASH" if isinstance(node.operator, KeyedOperator) else "FORWARD"
+def _ship(target: Target) -> str:
+    if target.exchange is not None:
+        return str(target.exchange.ship)
+    return "FORWARD" if target.selector is None else "HASH"

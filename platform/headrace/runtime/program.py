@@ -25,6 +25,13 @@ class Target:
     node: int
     input: int
     selector: Callable[[Any], Any] | None = None
+    #: An `exchanges.Exchange`, on an exchange without a key.
+    exchange: Any = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether what reads it runs in the same stage."""
+        return self.selector is None and self.exchange is None
 
 
 @dataclass
@@ -89,7 +96,7 @@ class Program:
             if generator is not None:
                 generator.splits += tuple(f"{source}:{split}" for split in splits)
             for targets in node.outputs.values():
-                reached += [t.node for t in targets if t.selector is None and t.node not in reached]
+                reached += [t.node for t in targets if t.stays and t.node not in reached]
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,13 @@ class Transformation:
 
 @dataclass(frozen=True)
 class Edge:
-    """From a node's main output, or one of its side outputs, perhaps exchanged by key."""
+    """From a node's main output, or one of its side outputs, perhaps exchanged, by key or else."""
 
     source: Transformation
     tag: OutputTag | None = None
     key: Callable[[Any], Any] | None = None
+    #: An `exchanges.Exchange` where no key decides.
+    exchange: Any = None
 
 
 @dataclass(eq=False, kw_only=True)
