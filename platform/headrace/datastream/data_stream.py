@@ -6,6 +6,6 @@ Nothing runs here: each call adds a node to the stream graph, which `execute` co
 from headrace.datastream.streams.keyed import KeyedStream
 from headrace.datastream.streams.sink import DataStreamSink
 from headrace.datastream.streams.stream import DataStream
-from headrace.datastream.streams.windowed import WindowedStream
+from headrace.datastream.streams.windowed import AllWindowedStream, WindowedStream
 
-__all__ = ["DataStream", "DataStreamSink", "KeyedStream", "WindowedStream"]
+__all__ = ["AllWindowedStream", "DataStream", "DataStreamSink", "KeyedStream", "WindowedStream"]

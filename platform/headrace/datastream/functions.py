@@ -10,81 +10,27 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from headrace.datastream.state import (
-    ListState,
-    ListStateDescriptor,
-    MapState,
-    MapStateDescriptor,
-    ReducingState,
-    ReducingStateDescriptor,
-    ValueState,
-    ValueStateDescriptor,
-)
+from headrace.datastream.function import Counter as Counter
+from headrace.datastream.function import Function as Function
+from headrace.datastream.function import KeyedStateStore as KeyedStateStore
+from headrace.datastream.function import MetricGroup as MetricGroup
+from headrace.datastream.function import RuntimeContext as RuntimeContext
 from headrace.datastream.time_domain import TimeDomain
 from headrace.datastream.timerservice import TimerService as TimerService
-
-IN = TypeVar("IN")
-OUT = TypeVar("OUT")
-KEY = TypeVar("KEY")
-W = TypeVar("W")
-
-
-class Counter(abc.ABC):
-    """A number that a function counts up; shown on the job's page."""
-
-    @abc.abstractmethod
-    def inc(self, n: int = 1) -> None: ...
-
-
-class MetricGroup(abc.ABC):
-    """Metrics of one function."""
-
-    @abc.abstractmethod
-    def counter(self, name: str) -> Counter: ...
-
-
-class RuntimeContext(abc.ABC):
-    """What a function may know and keep where it runs."""
-
-    @abc.abstractmethod
-    def get_task_name(self) -> str: ...
-
-    @abc.abstractmethod
-    def get_number_of_parallel_subtasks(self) -> int: ...
-
-    @abc.abstractmethod
-    def get_index_of_this_subtask(self) -> int: ...
-
-    @abc.abstractmethod
-    def get_attempt_number(self) -> int: ...
-
-    @abc.abstractmethod
-    def get_metrics_group(self) -> MetricGroup: ...
-
-    @abc.abstractmethod
-    def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState:
-        """State of the current key; only in functions on a keyed stream, as are those below."""
-
-    @abc.abstractmethod
-    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState: ...
-
-    @abc.abstractmethod
-    def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState: ...
-
-    @abc.abstractmethod
-    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState: ...
-
-
-class Function(abc.ABC):  # noqa: B024 - PyFlink's base class has no abstract method either
-    """Base of all functions."""
-
-    def open(self, runtime_context: RuntimeContext) -> None:  # noqa: B027
-        """Called once per worker before the first record."""
-
-    def close(self) -> None:  # noqa: B027
-        """Not called, see the module's docstring."""
+from headrace.datastream.window_functions import AllWindowFunction as AllWindowFunction
+from headrace.datastream.window_functions import (
+    PassThroughAllWindowFunction as PassThroughAllWindowFunction,
+)
+from headrace.datastream.window_functions import (
+    PassThroughWindowFunction as PassThroughWindowFunction,
+)
+from headrace.datastream.window_functions import (
+    ProcessAllWindowFunction as ProcessAllWindowFunction,
+)
+from headrace.datastream.window_functions import ProcessWindowFunction as ProcessWindowFunction
+from headrace.datastream.window_functions import WindowFunction as WindowFunction
 
 
 class MapFunction(Function):
@@ -106,6 +52,13 @@ class KeySelector(Function):
     @abc.abstractmethod
     def get_key(self, value: Any) -> Any:
         """Must give the same key for the same value, on any machine."""
+
+
+class NullByteKeySelector(KeySelector):
+    """The same key for all values."""
+
+    def get_key(self, value: Any) -> Any:
+        return 0
 
 
 class ReduceFunction(Function):
@@ -171,30 +124,3 @@ class KeyedProcessFunction(Function):
     ) -> Iterable[Any] | None:
         """Called for each timer that fires, in order of time."""
         return None
-
-
-class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """All elements of a window, or its one aggregate, to any number of outputs."""
-
-    class Context(abc.ABC, Generic[W]):  # type: ignore[misc]  # the name W is PyFlink's
-        @abc.abstractmethod
-        def window(self) -> Any: ...
-
-        @abc.abstractmethod
-        def current_processing_time(self) -> int: ...
-
-        @abc.abstractmethod
-        def current_watermark(self) -> int: ...
-
-    @abc.abstractmethod
-    def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Iterable[Any]: ...
-
-    def clear(self, context: Any) -> None:
-        """Called when a window is dropped."""
-
-
-class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """As ProcessWindowFunction, with the window itself instead of a context."""
-
-    @abc.abstractmethod
-    def apply(self, key: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any]: ...

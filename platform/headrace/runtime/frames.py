@@ -135,9 +135,7 @@ class FrameWriter:
         records: list[Record] = [(timestamp, None, value) for timestamp, value in batch]
         self._buffers[group, op, input_].extend(records)
 
-    def to_every_group(
-        self, op: int, input_: int, batch: Iterable[tuple[int | None, Any]]
-    ) -> None:
+    def to_every_group(self, op: int, input_: int, batch: Iterable[tuple[int | None, Any]]) -> None:
         """Send records to all key groups, in front of the batch's other data."""
         records: list[Record] = [(timestamp, None, value) for timestamp, value in batch]
         self._broadcasts[op, input_].extend(records)

@@ -24,7 +24,7 @@ from headrace.runtime.pipeline import Pipeline
 from headrace.runtime.program import Node, Program
 from headrace.runtime.state import Entries, Store, group_bytes, owner_bytes
 from headrace.runtime.task_context import TaskContext
-from headrace.runtime.timers import PROCESSING_TIME, Timers
+from headrace.runtime.timers import EXPIRY, PROCESSING_TIME, Timers
 from headrace.runtime.watermarks import SplitWatermarks
 
 
@@ -36,6 +36,7 @@ class Head:
         self.watermarks: dict[str, int] = {}
         self.timer_pages: set[int] = set()
         self.processing_timer_pages: set[int] = set()
+        self.expiry_pages: set[int] = set()
         self.time = 0
         #: The attempt whose clocks of idle splits these are.
         self.attempt = 0
@@ -76,6 +77,7 @@ class LevelHost:
         self._pipeline.begin(writer)
         self.current.begin(head, store, self._pipeline)
 
+        self.current.drop_expired(self._nodes.values())
         self._fire_processing_timers()
         passed_on = [f for f in rows if f.op not in self._nodes and f.kind != frames.CONTROL]
         self._run_data([f for f in rows if f.kind <= frames.DATA and f.op in self._nodes])
@@ -189,6 +191,7 @@ class CurrentKey:
         self._entries = Entries(store)
         self.timers = Timers(store, head.timer_pages)
         self.processing_timers = Timers(store, head.processing_timer_pages, PROCESSING_TIME)
+        self._expiries = Timers(store, head.expiry_pages, EXPIRY)
         self._pipeline = pipeline
         self.processing_time = head.time
 
@@ -207,6 +210,7 @@ class CurrentKey:
         self._entries.flush()
         self.timers.flush()
         self.processing_timers.flush()
+        self._expiries.flush()
 
     def emit(self, value: Any, timestamp: int | None) -> None:
         self._pipeline.send(self._node, None, [(timestamp, frames.detached(value))])
@@ -222,6 +226,22 @@ class CurrentKey:
 
     def set_state(self, name: str, value: Any, namespace: Any = None) -> None:
         self._entries.set(self._owner(namespace), name, value)
+
+    def expire_later(self, name: str, namespace: Any, ttl: int) -> None:
+        # rounded up, so that a state that is used all the time is not noted each time
+        step = max(1, ttl // 8)
+        at = (self.processing_time + ttl) // step * step + step
+        identity = self._owner(namespace) + name.encode()
+        self._expiries.register(at, identity, (self._uid, self.key, (namespace, name, ttl)))
+
+    def drop_expired(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            self.enter(node)
+            while (due := self._expiries.pop_due(node.uid, self.processing_time)) is not None:
+                _, (_, key, (namespace, name, ttl)) = due
+                self.turn_to(key)
+                used_before = self.processing_time - ttl
+                self._entries.drop_expired(self._owner(namespace), name, used_before)
 
     def clear_state(self, namespace: Any) -> None:
         self._entries.clear(self._owner(namespace))

@@ -1,4 +1,4 @@
-"""Keyed state: entries of (operator, key, namespace) in a store, and the states functions hold.
+"""Keyed state: entries of (operator, key, namespace) in a store.
 
 Within a micro-batch entries live in a write-back cache, so a key touched a thousand times costs
 one read and one write of the store.
@@ -6,14 +6,12 @@ one read and one write of the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
-from headrace.datastream import state as api
 from headrace.datastream.windowing.windows import TimeWindow, Window
 from headrace.runtime import keys
 from headrace.runtime.frames import dumps, loads
-from headrace.runtime.operators.operator import KeyedContext
+from headrace.runtime.ttl import Stamped
 
 
 class Store(Protocol):
@@ -53,6 +51,12 @@ class Entries:
         """Remove all states of an owner."""
         self._entry(owner).clear()
         self._dirty.add(owner)
+
+    def drop_expired(self, owner: bytes, name: str, used_before: int) -> None:
+        """Of a state with a time to live, what was last used then or earlier."""
+        stored = self._entry(owner).get(name)
+        if isinstance(stored, Stamped):
+            self.set(owner, name, None if stored.drop(used_before) else stored)
 
     def flush(self) -> None:
         for owner in self._dirty:
@@ -98,132 +102,3 @@ def _namespace_bytes(namespace: Any) -> bytes:
 
 
 _NO_NAMESPACE = keys.encode(None)
-
-
-def bind(
-    descriptor: api.StateDescriptor,
-    context: KeyedContext,
-    prefix: str = "user.",
-    namespace: Callable[[], Any] = lambda: None,
-) -> Any:
-    """The state a descriptor names, of whichever key is current when it is used."""
-    slot = _Slot(context, prefix + descriptor.name, namespace)
-    if isinstance(descriptor, api.ValueStateDescriptor):
-        return _Value(slot)
-    if isinstance(descriptor, api.ListStateDescriptor):
-        return _List(slot)
-    if isinstance(descriptor, api.MapStateDescriptor):
-        return _Map(slot)
-    if isinstance(descriptor, api.ReducingStateDescriptor):
-        return _Reducing(slot, descriptor.reduce)
-    raise TypeError(f"no state for a {type(descriptor).__name__}")
-
-
-class _Slot:
-    """One named value of the current key and namespace."""
-
-    def __init__(self, context: KeyedContext, name: str, namespace: Callable[[], Any]) -> None:
-        self._context = context
-        self._name = name
-        self._namespace = namespace
-
-    def read(self) -> Any:
-        return self._context.state(self._name, self._namespace())
-
-    def write(self, value: Any) -> None:
-        self._context.set_state(self._name, value, self._namespace())
-
-    def clear(self) -> None:
-        self.write(None)
-
-
-class _Value(api.ValueState):
-    def __init__(self, slot: _Slot) -> None:
-        self._slot = slot
-
-    def value(self) -> Any:
-        return self._slot.read()
-
-    def update(self, value: Any) -> None:
-        self._slot.write(value)
-
-    def clear(self) -> None:
-        self._slot.clear()
-
-
-class _List(api.ListState):
-    def __init__(self, slot: _Slot) -> None:
-        self._slot = slot
-
-    def get(self) -> Iterator[Any]:
-        return iter(self._slot.read() or ())
-
-    def add(self, value: Any) -> None:
-        self.add_all((value,))
-
-    def add_all(self, values: Iterable[Any]) -> None:
-        self._slot.write([*(self._slot.read() or ()), *values] or None)
-
-    def update(self, values: Iterable[Any]) -> None:
-        self._slot.write(list(values) or None)
-
-    def clear(self) -> None:
-        self._slot.clear()
-
-
-class _Map(api.MapState):
-    def __init__(self, slot: _Slot) -> None:
-        self._slot = slot
-
-    def _read(self) -> dict[Any, Any]:
-        return self._slot.read() or {}
-
-    def get(self, key: Any) -> Any:
-        return self._read().get(key)
-
-    def put(self, key: Any, value: Any) -> None:
-        self.put_all({key: value})
-
-    def put_all(self, values: dict[Any, Any]) -> None:
-        content = self._read()
-        content.update(values)
-        self._slot.write(content or None)
-
-    def contains(self, key: Any) -> bool:
-        return key in self._read()
-
-    def remove(self, key: Any) -> None:
-        content = self._read()
-        content.pop(key, None)
-        self._slot.write(content or None)
-
-    def keys(self) -> Iterator[Any]:
-        return iter(list(self._read()))
-
-    def values(self) -> Iterator[Any]:
-        return iter(list(self._read().values()))
-
-    def items(self) -> Iterator[tuple[Any, Any]]:
-        return iter(list(self._read().items()))
-
-    def is_empty(self) -> bool:
-        return not self._read()
-
-    def clear(self) -> None:
-        self._slot.clear()
-
-
-class _Reducing(api.ReducingState):
-    def __init__(self, slot: _Slot, reduce: Callable[[Any, Any], Any]) -> None:
-        self._slot = slot
-        self._reduce = reduce
-
-    def get(self) -> Any:
-        return self._slot.read()
-
-    def add(self, value: Any) -> None:
-        before = self._slot.read()
-        self._slot.write(value if before is None else self._reduce(before, value))
-
-    def clear(self) -> None:
-        self._slot.clear()

@@ -6,9 +6,9 @@ from typing import Any, Protocol, cast
 
 from headrace.datastream import functions
 from headrace.datastream import state as api
+from headrace.runtime.bound_state import bind
 from headrace.runtime.operators.operator import KeyedContext
 from headrace.runtime.program import Program
-from headrace.runtime.state import bind
 
 
 class Counting(Protocol):
@@ -43,19 +43,24 @@ class TaskContext(functions.RuntimeContext):
     def get_metrics_group(self) -> functions.MetricGroup:
         return _Metrics(self._where)
 
-    def get_state(self, state_descriptor: api.ValueStateDescriptor) -> api.ValueState:
-        return cast(api.ValueState, self._bind(state_descriptor))
+    def get_state(self, state_descriptor: api.ValueStateDescriptor) -> api.ValueState[Any]:
+        return self._bind(state_descriptor)  # type: ignore[no-any-return]
 
-    def get_list_state(self, state_descriptor: api.ListStateDescriptor) -> api.ListState:
-        return cast(api.ListState, self._bind(state_descriptor))
+    def get_list_state(self, state_descriptor: api.ListStateDescriptor) -> api.ListState[Any]:
+        return self._bind(state_descriptor)  # type: ignore[no-any-return]
 
-    def get_map_state(self, state_descriptor: api.MapStateDescriptor) -> api.MapState:
-        return cast(api.MapState, self._bind(state_descriptor))
+    def get_map_state(self, state_descriptor: api.MapStateDescriptor) -> api.MapState[Any, Any]:
+        return self._bind(state_descriptor)  # type: ignore[no-any-return]
 
     def get_reducing_state(
         self, state_descriptor: api.ReducingStateDescriptor
-    ) -> api.ReducingState:
-        return cast(api.ReducingState, self._bind(state_descriptor))
+    ) -> api.ReducingState[Any]:
+        return self._bind(state_descriptor)  # type: ignore[no-any-return]
+
+    def get_aggregating_state(
+        self, state_descriptor: api.AggregatingStateDescriptor
+    ) -> api.AggregatingState[Any, Any]:
+        return self._bind(state_descriptor)  # type: ignore[no-any-return]
 
     def _bind(self, descriptor: api.StateDescriptor) -> Any:
         if not hasattr(self._where, "set_state"):

@@ -18,7 +18,7 @@ from headrace.runtime.state import Store
 PAGE_MILLIS = 1024
 
 #: What the addresses of a domain's pages begin with.
-EVENT_TIME, PROCESSING_TIME = b"t", b"p"
+EVENT_TIME, PROCESSING_TIME, EXPIRY = b"t", b"p", b"x"
 
 #: (operator's uid, key, namespace)
 Owner = tuple[str, Any, Any]

@@ -31,6 +31,7 @@ __all__ = [
     "WriteFailed",
 ]
 
+
 class InvalidRecord(WriteFailed):
     """A record cannot be written to Kafka as it is, so its partition fails; with exactly-once
     nothing of the batch becomes visible. Correct what makes the records, or the topic."""

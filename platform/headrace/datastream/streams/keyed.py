@@ -9,7 +9,11 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.functions import Function, KeyedProcessFunction
 from headrace.datastream.streams.refusals import refuse
 from headrace.datastream.streams.stream import DataStream
-from headrace.datastream.window import WindowAssigner
+from headrace.datastream.window import (
+    CountSlidingWindowAssigner,
+    CountTumblingWindowAssigner,
+    WindowAssigner,
+)
 from headrace.runtime.operators import keyed, keyed_functions
 from headrace.runtime.operators.accumulate import Accumulate, Kind
 from headrace.runtime.operators.operator import KeyedOperator
@@ -95,6 +99,13 @@ class KeyedStream(DataStream):
         from headrace.datastream.streams.windowed import WindowedStream
 
         return WindowedStream(self, window_assigner)
+
+    def count_window(self, size: int, slide: int = 0) -> WindowedStream:
+        """Windows of `size` values of a key, one beginning at each `slide`-th, or one behind the
+        other. A window fires when it is full."""
+        if slide:
+            return self.window(CountSlidingWindowAssigner(size, slide))
+        return self.window(CountTumblingWindowAssigner(size))
 
     def interval_join(self, other: KeyedStream) -> IntervalJoin:
         """Each value with those of `other` of the same key that are near it in event time:

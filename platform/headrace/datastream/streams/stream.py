@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from headrace.datastream.streams.iterative import IterativeStream
     from headrace.datastream.streams.joined import CoGroupedStreams, JoinedStreams
     from headrace.datastream.streams.keyed import KeyedStream
+    from headrace.datastream.streams.windowed import AllWindowedStream
+    from headrace.datastream.window import WindowAssigner
 
 
 class DataStream(StreamEnds):
@@ -159,6 +161,12 @@ class DataStream(StreamEnds):
         from headrace.datastream.streams.joined import CoGroupedStreams
 
         return CoGroupedStreams(self, other)
+
+    def window_all(self, window_assigner: WindowAssigner[Any, Any]) -> AllWindowedStream:
+        """Windows over all values, whatever the key: one key group does all the work."""
+        from headrace.datastream.streams.windowed import AllWindowedStream
+
+        return AllWindowedStream.of(self, window_assigner)
 
     # --- partitioning
 

@@ -49,6 +49,9 @@ class KeyedContext(Protocol):
     def clear_state(self, namespace: Any) -> None:
         """Drop all states of a namespace of the current key."""
 
+    def expire_later(self, name: str, namespace: Any, ttl: int) -> None:
+        """A while after `ttl` ms, drop what has not been used of a state since."""
+
     def group_state(self, name: str) -> Any:
         """State of the operator in this key group, without a key: broadcast and operator state."""
 
