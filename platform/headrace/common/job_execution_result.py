@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from headrace.common.job_id import JobID
+
 
 @dataclass(frozen=True)
 class JobExecutionResult:
     """`counters` are what the job counted: dead letters, late records, metrics of functions."""
 
-    job_id: str
+    job_id: JobID
     net_runtime: int
     counters: dict[str, int] = field(default_factory=dict)
 
-    def get_job_id(self) -> str:
+    def get_job_id(self) -> JobID:
         return self.job_id
 
     def get_net_runtime(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from headrace.common.configuration import Configuration
 from headrace.common.time import Duration, Time, to_millis
 
 STRATEGY = "restart-strategy.type"
@@ -118,3 +119,48 @@ class RestartStrategies:
 def configured(values: dict[str, str]) -> str:
     """The name of the configured strategy, "" without one."""
     return values.get(STRATEGY) or values.get(_OLD_STRATEGY, "")
+
+
+@dataclass(frozen=True)
+class RestartRule:
+    """How many restarts, within how many seconds (None: in all), and seconds before each."""
+
+    most: int
+    delay: float = 0.0
+    within: float | None = None
+    multiplier: float = 1.0
+    most_delay: float = float("inf")
+
+
+def read(values: dict[str, str]) -> RestartRule:
+    """What the keys say. Nothing configured is no restart. Raises ValueError."""
+    kind = configured(values).strip().lower().replace("-", "")
+    options = Configuration(values)
+    prefix = "restart-strategy."
+    if kind in ("", "none", "off", "disable"):
+        return RestartRule(0)
+    if kind == "fixeddelay":
+        prefix += "fixed-delay."
+        delay = options.get_millis(prefix + "delay", 1000) / 1000
+        return RestartRule(options.get_integer(prefix + "attempts", 1), delay)
+    if kind == "failurerate":
+        prefix += "failure-rate."
+        return RestartRule(
+            # as Flink counts: so many failures end the job
+            options.get_integer(prefix + "max-failures-per-interval", 1) - 1,
+            options.get_millis(prefix + "delay", 1000) / 1000,
+            options.get_millis(prefix + "failure-rate-interval", 60_000) / 1000,
+        )
+    if kind == "exponentialdelay":
+        prefix += "exponential-delay."
+        return RestartRule(
+            options.get_integer(prefix + "attempts-before-reset-backoff", (1 << 31) - 1),
+            options.get_millis(prefix + "initial-backoff", 1000) / 1000,
+            options.get_millis(prefix + "reset-backoff-threshold", 3_600_000) / 1000,
+            options.get_float(prefix + "backoff-multiplier", 1.5),
+            options.get_millis(prefix + "max-backoff", 60_000) / 1000,
+        )
+    raise ValueError(
+        f"{STRATEGY}: {configured(values)!r} is not known; use 'none', 'fixed-delay', "
+        "'failure-rate' or 'exponential-delay'"
+    )

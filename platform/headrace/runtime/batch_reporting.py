@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,8 @@ class BatchReporting:
             self.collected += report.collected
             for line in report.printed:
                 print(line, flush=True)
+            for line in report.to_err:
+                print(line, file=sys.stderr, flush=True)
         plain = None
         if found is not None:
             plain = _plain(found)

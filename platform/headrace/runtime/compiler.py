@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.datastream.execution_mode import RuntimeExecutionMode
+from headrace.runtime.exchanges import Exchange, Feedback
 from headrace.runtime.operators import stateless
+from headrace.runtime.operators.co_process import CoProcess
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
 from headrace.runtime.program import Generator, Node, Program, Target
 from headrace.runtime.transformations import (
+    CoTransformation,
     Edge,
     GraphError,
     KeyedTransformation,
+    LoopTransformation,
     MapTransformation,
     SinkTransformation,
     SourceTransformation,
@@ -36,13 +41,23 @@ GENERATED_UID = "node-"
 
 
 def compile_graph(
-    sinks: Iterable[Transformation], *, name: str, parallelism: int, max_parallelism: int
+    sinks: Iterable[Transformation],
+    *,
+    name: str,
+    parallelism: int,
+    max_parallelism: int,
+    mode: RuntimeExecutionMode = RuntimeExecutionMode.STREAMING,
+    own_uids: bool = False,
 ) -> Program:
-    """Raises GraphError for a graph that cannot run."""
+    """`own_uids`: an operator without a uid is refused. Raises GraphError for a graph that cannot
+    run."""
     order = list(upstream(list(sinks)))
     if not order:
         raise GraphError("the job has no sink; call sink_to, print or execute_and_collect first")
-    compiler = _Compiler(order)
+    batch = _batch(order, mode)
+    compiler = _Compiler(order, batch)
+    if own_uids:
+        _refuse_generated_uids(order)
     return Program(
         name=name,
         nodes={node.id: node for node in compiler.nodes.values()},
@@ -54,13 +69,40 @@ def compile_graph(
         levels=max(node.level for node in compiler.nodes.values()),
         max_parallelism=max_parallelism,
         parallelism=parallelism,
+        batch=batch,
     )
+
+
+def _batch(order: Iterable[Transformation], mode: RuntimeExecutionMode) -> bool:
+    if mode is RuntimeExecutionMode.STREAMING:
+        return False
+    endless = [
+        node
+        for node in order
+        if isinstance(node, SourceTransformation) and not getattr(node.source, "bounded", True)
+    ]
+    if endless and mode is RuntimeExecutionMode.BATCH:
+        raise GraphError(
+            f"{endless[0].name!r} does not end, and the runtime mode is BATCH; use STREAMING or "
+            f"AUTOMATIC ({endless[0].line})"
+        )
+    return not endless
+
+
+def _refuse_generated_uids(order: Iterable[Transformation]) -> None:
+    for node in order:
+        if node.uid is None:
+            raise GraphError(
+                f"{node.name!r} has no uid, and generated ones are disabled; call uid() on it "
+                f"({node.line})"
+            )
 
 
 class _Compiler:
     """Numbers, levels, watermark generators and edges, in topological order."""
 
-    def __init__(self, order: list[Transformation]) -> None:
+    def __init__(self, order: list[Transformation], batch: bool) -> None:
+        self._batch = batch
         #: by the transformation's id
         self.nodes: dict[int, Node] = {}
         self.generators: dict[str, Generator] = {}
@@ -70,6 +112,9 @@ class _Compiler:
                 self._add(number, transformation)
             except GraphError as error:
                 raise GraphError(f"{error} ({transformation.line})") from None
+        for transformation in order:
+            if isinstance(transformation, LoopTransformation):
+                self._close_loop(transformation)
         self._check_uids()
 
     def _add(self, number: int, transformation: Transformation) -> None:
@@ -78,7 +123,7 @@ class _Compiler:
             uid=transformation.uid or f"{GENERATED_UID}{number}",
             name=transformation.name,
             level=self._level(transformation),
-            operator=_operator(transformation),
+            operator=self._operator(transformation),
             output_type=transformation.output_type,
             parallelism=transformation.parallelism,
             chaining=transformation.chaining,
@@ -90,8 +135,14 @@ class _Compiler:
         self._reaching[transformation.id] = generators
         if isinstance(transformation, KeyedTransformation):
             node.generators = generators
-        for input_, edge in enumerate(transformation.inputs):
-            self._connect(edge, node, input_)
+        for edge in transformation.inputs:
+            self._connect(edge, node, edge.exchange)
+
+    def _operator(
+        self, transformation: Transformation
+    ) -> StatelessOperator | KeyedOperator | None:
+        operator = _operator(transformation)
+        return operator.for_batch() if self._batch and operator is not None else operator
 
     def _level(self, transformation: Transformation) -> int:
         before = max((self.nodes[e.source.id].level for e in transformation.inputs), default=0)
@@ -109,7 +160,7 @@ class _Compiler:
                     f"{transformation.name!r} assigns timestamps behind a keyed operator; "
                     "assign them before key_by"
                 )
-            if transformation.strategy.out_of_orderness is not None:
+            if transformation.strategy.out_of_orderness is not None and not self._batch:
                 return self._generator(f"generator-{number}", transformation.strategy)
         inputs = [self._reaching[edge.source.id] for edge in transformation.inputs]
         return frozenset().union(*inputs)
@@ -120,11 +171,25 @@ class _Compiler:
         self.generators[name] = Generator(name, strategy, splits)
         return frozenset((name,))
 
-    def _connect(self, edge: Edge, node: Node, input_: int) -> None:
+    def _close_loop(self, loop: LoopTransformation) -> None:
+        node = self.nodes[loop.id]
+        if not loop.feedback:
+            raise GraphError(f"{loop.name!r} has no close_with: nothing ever comes back to it")
+        for edge in loop.feedback:
+            body = self.nodes[edge.source.id]
+            if body.level != node.level or edge.key is not None:
+                raise GraphError(
+                    f"what comes back to {loop.name!r} has to stay within its key group, but "
+                    f"{body.name!r} stands before it or behind another exchange; put key_by and "
+                    "partitioning before iterate, or behind the loop"
+                )
+            self._connect(edge, node, Feedback())
+
+    def _connect(self, edge: Edge, node: Node, exchange: Exchange | None) -> None:
         tag = edge.tag.tag_id if edge.tag else None
         targets = self.nodes[edge.source.id].outputs.setdefault(tag, [])
         keyed = isinstance(node.operator, KeyedOperator)
-        targets.append(Target(node.id, input_, edge.key if keyed else None, edge.exchange))
+        targets.append(Target(node.id, edge.input, edge.key if keyed else None, exchange))
 
     def _check_uids(self) -> None:
         seen: dict[str, str] = {}
@@ -140,6 +205,10 @@ def _operator(transformation: Transformation) -> StatelessOperator | KeyedOperat
     if isinstance(transformation, MapTransformation):
         kind = _OPERATORS[transformation.kind]
         return kind(transformation.name, transformation.function, transformation.output_type)
+    if isinstance(transformation, CoTransformation):
+        return CoProcess(
+            transformation.name, transformation.function, transformation.output_type
+        )
     if isinstance(transformation, TimestampsTransformation):
         return stateless.AssignTimestamps(transformation.name, transformation.strategy.assigner)
     if isinstance(transformation, KeyedTransformation):

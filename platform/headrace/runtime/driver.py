@@ -65,6 +65,7 @@ def main(run_dir: Path) -> int:
 def _run(spec: JobSpec, context: RunContext, journal: Journal) -> int:
     try:
         _run_program(spec)
+        run_context.wait_for_jobs()
         if context.failure is not None:
             raise context.failure  # the program caught it; the job failed all the same
         if not journal.planned:

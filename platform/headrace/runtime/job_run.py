@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.job_id import JobID
 from headrace.connectors.twophase import keeping
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Recovery
@@ -60,6 +61,11 @@ class JobRun:
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
+    @property
+    def counters(self) -> dict[str, int]:
+        """As of the newest batch."""
+        return self._reporting.counters if self._running else {}
+
     def execute(self) -> JobExecutionResult:
         """Returns when the job has ended on purpose. Raises JobFailed, UnknownTopic,
         SinkError."""
@@ -88,7 +94,7 @@ class JobRun:
             spark.stop()
         self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
-        return JobExecutionResult(self._context.job_id, took, self._reporting.counters)
+        return JobExecutionResult(JobID(self._context.job_id), took, self._reporting.counters)
 
     # --- before the query
 
@@ -146,6 +152,7 @@ class JobRun:
         self._reporting = BatchReporting(
             self._context, self._program, -1 if completed is None else completed, self._kafka
         )
+        self.collected = self._reporting.collected  # grows while the job runs
         self._kafka.watch()
         self._read(spark, planned, self._all_read)
         while planned.bounded and not self._kafka.bounded_ended and self._wait_for_more():
@@ -154,7 +161,6 @@ class JobRun:
             # all input is read: one more batch tells the operators, so that windows close
             self._control.end()
             self._read(spark, planned, self._end_told)
-        self.collected = self._reporting.collected
 
     def _read(
         self, spark: SparkSession, planned: spark_plan.SparkPlan, enough: Callable[[], bool]

@@ -15,6 +15,7 @@ import cloudpickle
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.runtime import keys
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
 
 
@@ -77,8 +78,29 @@ class Program:
     max_parallelism: int
     parallelism: int
     attempt: int = 0
+    job_id: str = ""
+    job_parameters: dict[str, str] = field(default_factory=dict)
+    #: Name -> path, as the program registered them.
+    cached_files: dict[str, str] = field(default_factory=dict)
+    #: All input is read before event time moves, and aggregations emit their final value only.
+    batch: bool = False
+    #: Whether the plan shows operators chained.
+    chaining: bool = True
+    #: Files that functions find by a name: name -> path.
+    cached_files: dict[str, str] = field(default_factory=dict)
+    #: What functions get from `RuntimeContext.get_job_parameter`.
+    job_parameters: dict[str, str] = field(default_factory=dict)
     #: The newest batch that an earlier attempt has planned, and may have run in part.
     planned_before: int = -1
+
+    def subtask_of(self, group: int) -> int:
+        """The subtask that a key group belongs to."""
+        return keys.subtask_of(group, self.subtasks, self.max_parallelism)
+
+    @property
+    def subtasks(self) -> int:
+        """What functions see as the parallelism."""
+        return min(self.parallelism, self.max_parallelism)
 
     def keyed_nodes(self, level: int) -> list[Node]:
         return [
@@ -115,7 +137,12 @@ class PackedProgram:
         program = _unpacked.get(self.token)
         if program is None:
             _unpacked.clear()  # a worker serves one job; an older program is of an older run
-            program = _unpacked[self.token] = cloudpickle.loads(self.body)
+            program = _unpacked[self.token] = self.copy()
+        return program
+
+    def copy(self) -> Program:
+        """The program with function objects of its own."""
+        program: Program = cloudpickle.loads(self.body)
         return program
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.connectors.base import Sink
+
+if TYPE_CHECKING:
+    from headrace.runtime.frames import Record
+    from headrace.runtime.program import Program
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,14 @@ class PrintSink(Sink):
         if parallelism > 1:
             parts.append(str(subtask + 1))
         return f"{':'.join(parts)}> {text}" if parts else text
+
+
+def printed(program: Program, op: int, group: int, records: Iterable[Record]) -> list[str]:
+    """The lines of a frame for a PrintSink. Its key group says which subtask prints them."""
+    sink = program.sinks[op]
+    parallelism = program.nodes[op].parallelism or program.parallelism
+    subtask = group * parallelism // program.max_parallelism
+    return [sink.line(value, subtask, parallelism) for _, _, value in records]
 
 
 @dataclass(frozen=True)

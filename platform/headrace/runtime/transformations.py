@@ -61,6 +61,8 @@ class Edge:
     key: Callable[[Any], Any] | None = None
     #: An `exchanges.Exchange` where no key decides.
     exchange: Any = None
+    #: Of an operator that tells its inputs apart.
+    input: int = 0
 
 
 @dataclass(eq=False, kw_only=True)
@@ -78,6 +80,13 @@ class MapTransformation(Transformation):
 
 
 @dataclass(eq=False, kw_only=True)
+class CoTransformation(Transformation):
+    """Stateless, of two inputs; `function` is a CoMapFunction or one of its kind."""
+
+    function: Any
+
+
+@dataclass(eq=False, kw_only=True)
 class TimestampsTransformation(Transformation):
     strategy: WatermarkStrategy
 
@@ -87,6 +96,13 @@ class KeyedTransformation(Transformation):
     """An operator behind a keyed exchange; `operator` is a `runtime.operators` class instance."""
 
     operator: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class LoopTransformation(KeyedTransformation):
+    """The head of an iteration; `feedback` are the edges that come back to it."""
+
+    feedback: list[Edge] = field(default_factory=list)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -105,6 +121,9 @@ def upstream(sinks: list[Transformation]) -> Iterator[Transformation]:
         for edge in node.inputs:
             yield from visit(edge.source)
         yield node
+        if isinstance(node, LoopTransformation):
+            ends.extend(edge.source for edge in node.feedback)
 
-    for sink in sinks:
-        yield from visit(sink)
+    ends = list(sinks)  # and what only leads back into a loop
+    for end in ends:
+        yield from visit(end)

@@ -104,7 +104,7 @@ PLACE = Types.ROW_NAMED(
 def test_a_nested_row_may_be_null() -> None:
     place = PLACE.check({"pos": None})
     assert place == Row(None, None)
-    assert PLACE.format(place) == "+I[None, None]"
+    assert PLACE.format(place) == "+I[null, null]"
     assert PLACE.check({"pos": [1, 2]}).pos == Row(lat=1.0, lon=2.0)
     writer = JsonRowSerializationSchema.builder().with_type_info(PLACE).build()
     assert writer.serialize(place) == b'{"pos":null,"tags":null}'

@@ -12,6 +12,7 @@ from headrace.datastream.functions import (
     TimerService,
 )
 from headrace.datastream.time_domain import TimeDomain
+from headrace.runtime.frames import MAX_WATERMARK
 from headrace.runtime.operators.operator import (
     KeyedContext,
     KeyedOperator,
@@ -31,11 +32,31 @@ class Reduce(KeyedOperator):
         if isinstance(self.function, Function):
             self.function.open(context)
 
+    def close(self) -> None:
+        if isinstance(self.function, Function):
+            self.function.close()
+
+    def for_batch(self) -> KeyedOperator:
+        return FinalReduce(self.function)
+
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         before = context.state("reduced")
         result = value if before is None else self._reduce(before, value)
         context.set_state("reduced", result)
         context.emit(result, context.timestamp)
+
+
+class FinalReduce(Reduce):
+    """Emits the reduced value of each key once, when all input has been read."""
+
+    def process(self, value: Any, input_: int, context: KeyedContext) -> None:
+        before = context.state("reduced")
+        if before is None:
+            context.register_timer(MAX_WATERMARK)
+        context.set_state("reduced", value if before is None else self._reduce(before, value))
+
+    def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
+        context.emit(context.state("reduced"), None)
 
 
 class KeyedProcess(KeyedOperator):
@@ -45,8 +66,11 @@ class KeyedProcess(KeyedOperator):
         self.function = function
 
     def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:
-        self._context = _FunctionContext(keyed)
+        self._context = FunctionContext(keyed)
         self.function.open(context)
+
+    def close(self) -> None:
+        self.function.close()
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         self._context.turn_to_element()
@@ -87,7 +111,7 @@ class KeyedTimers(TimerService):
         self._keyed.delete_processing_timer(timestamp)
 
 
-class _FunctionContext(KeyedProcessFunction.OnTimerContext):
+class FunctionContext(KeyedProcessFunction.OnTimerContext):
     """What the function sees: element time, key, timers."""
 
     def __init__(self, keyed: KeyedContext) -> None:

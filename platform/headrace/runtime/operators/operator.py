@@ -16,6 +16,14 @@ Element = tuple[int | None, Any]
 class Output(Protocol):
     """Where an operator's results go."""
 
+    @property
+    def processing_time(self) -> int:
+        """Time of the micro-batch, ms."""
+
+    @property
+    def watermark(self) -> int:
+        """That of the keyed operator in front; the smallest in the stage that reads sources."""
+
     def emit(self, elements: list[Element], tag: str | None = None) -> None:
         """To the main output, or to the side output named `tag`."""
 
@@ -29,6 +37,20 @@ class StatelessOperator(abc.ABC):
     @abc.abstractmethod
     def process(self, elements: list[Element], output: Output) -> None: ...
 
+    def process_from(self, input_: int, elements: list[Element], output: Output) -> None:
+        """As `process`, for operators that tell their inputs apart."""
+        self.process(elements, output)
+
+    def for_batch(self) -> StatelessOperator:
+        """What runs in its place where all input is read before event time moves."""
+        return self
+
+    def finish(self, output: Output) -> None:  # noqa: B027
+        """Called behind the last elements of a task or key group in a micro-batch."""
+
+    def close(self) -> None:  # noqa: B027
+        """Called once, when the worker process ends in order."""
+
 
 class KeyedContext(Protocol):
     """What a keyed operator sees: the current key, its state and timers, and its output."""
@@ -39,6 +61,11 @@ class KeyedContext(Protocol):
     watermark: int
     #: Time of the micro-batch, ms.
     processing_time: int
+    #: Another object for each micro-batch and key group.
+    batch: object
+
+    def turn_to(self, key: Any) -> None:
+        """Make another key the current one."""
 
     def emit(self, value: Any, timestamp: int | None) -> None: ...
     def emit_to(self, tag: str, value: Any, timestamp: int | None) -> None: ...
@@ -65,8 +92,15 @@ class KeyedContext(Protocol):
 class KeyedOperator(abc.ABC):
     """Handles one element of one key at a time, with state and timers."""
 
+    def for_batch(self) -> KeyedOperator:
+        """What runs in its place where all input is read before event time moves."""
+        return self
+
     def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:  # noqa: B027
         """Called once per worker process. `keyed` is the object the other calls get, too."""
+
+    def close(self) -> None:  # noqa: B027
+        """Called once, when the worker process ends in order."""
 
     @abc.abstractmethod
     def process(self, value: Any, input_: int, context: KeyedContext) -> None: ...

@@ -1,0 +1,44 @@
+"""What all declared types are."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+class TypeMismatch(TypeError):
+    """A value does not fit the type that was declared for it."""
+
+
+def shown(value: object) -> str:
+    """As error messages show it: they become headers, log lines and cells of a page."""
+    return repr(value)[:80]
+
+
+class TypeInformation:
+    """Base of all declared types."""
+
+    def check(self, value: Any, where: str = "value") -> Any:
+        """The value as this type holds it; TypeMismatch, naming `where`, if it cannot."""
+        return value
+
+    def format(self, value: Any) -> str:
+        """As `print` shows it: what Java would, `null` for None."""
+        return "null" if value is None else str(value)
+
+    def collected(self, value: Any) -> Any:
+        """As `execute_and_collect` hands it over: rows come without names."""
+        return value
+
+    # --- PyFlink's, for programs that ask
+
+    def need_conversion(self) -> bool:
+        return False
+
+    def to_internal_type(self, obj: Any) -> Any:
+        return obj
+
+    def from_internal_type(self, obj: Any) -> Any:
+        return obj
+
+    def get_java_type_info(self) -> NoReturn:
+        raise NotImplementedError("declared types have no Java side here")
