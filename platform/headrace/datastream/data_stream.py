@@ -3,9 +3,24 @@
 Nothing runs here: each call adds a node to the stream graph, which `execute` compiles.
 """
 
+from headrace.datastream.closeable_iterator import CloseableIterator
+from headrace.datastream.streams.broadcast import BroadcastConnectedStream, BroadcastStream
+from headrace.datastream.streams.cached import CachedDataStream
+from headrace.datastream.streams.connected import ConnectedStreams
 from headrace.datastream.streams.keyed import KeyedStream
 from headrace.datastream.streams.sink import DataStreamSink
 from headrace.datastream.streams.stream import DataStream
 from headrace.datastream.streams.windowed import AllWindowedStream, WindowedStream
 
-__all__ = ["AllWindowedStream", "DataStream", "DataStreamSink", "KeyedStream", "WindowedStream"]
+__all__ = [
+    "AllWindowedStream",
+    "BroadcastConnectedStream",
+    "BroadcastStream",
+    "CachedDataStream",
+    "CloseableIterator",
+    "ConnectedStreams",
+    "DataStream",
+    "DataStreamSink",
+    "KeyedStream",
+    "WindowedStream",
+]

@@ -1,22 +1,40 @@
 """What a job's author writes; PyFlink's `pyflink.datastream.functions`.
 
 Instances are pickled to the Python workers. `open` is called there before the first record an
-instance sees. `close` is here for PyFlink's sake and not called: Spark ends its workers without
-notice, so nothing that matters can depend on it. Raising from any method fails the
-attempt: the micro-batch is run again from the last checkpoint.
+instance sees, `close` when the worker ends in order. Raising from any method fails the attempt:
+the micro-batch is run again from the last checkpoint.
 """
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
-from headrace.datastream.function import Counter as Counter
+from headrace.datastream.async_functions import AsyncFunction as AsyncFunction
+from headrace.datastream.async_functions import AsyncRetryPredicate as AsyncRetryPredicate
+from headrace.datastream.async_functions import AsyncRetryStrategy as AsyncRetryStrategy
+from headrace.datastream.broadcast_functions import (
+    BaseBroadcastProcessFunction as BaseBroadcastProcessFunction,
+)
+from headrace.datastream.broadcast_functions import (
+    BroadcastProcessFunction as BroadcastProcessFunction,
+)
+from headrace.datastream.broadcast_functions import (
+    KeyedBroadcastProcessFunction as KeyedBroadcastProcessFunction,
+)
+from headrace.datastream.co_functions import CoFlatMapFunction as CoFlatMapFunction
+from headrace.datastream.co_functions import CoMapFunction as CoMapFunction
+from headrace.datastream.co_functions import CoProcessFunction as CoProcessFunction
+from headrace.datastream.co_functions import KeyedCoProcessFunction as KeyedCoProcessFunction
+from headrace.datastream.function import DistributedCache as DistributedCache
 from headrace.datastream.function import Function as Function
 from headrace.datastream.function import KeyedStateStore as KeyedStateStore
-from headrace.datastream.function import MetricGroup as MetricGroup
 from headrace.datastream.function import RuntimeContext as RuntimeContext
+from headrace.datastream.join_functions import CoGroupFunction as CoGroupFunction
+from headrace.datastream.join_functions import FlatJoinFunction as FlatJoinFunction
+from headrace.datastream.join_functions import JoinFunction as JoinFunction
+from headrace.datastream.join_functions import ProcessJoinFunction as ProcessJoinFunction
 from headrace.datastream.time_domain import TimeDomain
 from headrace.datastream.timerservice import TimerService as TimerService
 from headrace.datastream.window_functions import AllWindowFunction as AllWindowFunction
@@ -31,6 +49,11 @@ from headrace.datastream.window_functions import (
 )
 from headrace.datastream.window_functions import ProcessWindowFunction as ProcessWindowFunction
 from headrace.datastream.window_functions import WindowFunction as WindowFunction
+
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+W = TypeVar("W")
 
 
 class MapFunction(Function):
@@ -59,6 +82,14 @@ class NullByteKeySelector(KeySelector):
 
     def get_key(self, value: Any) -> Any:
         return 0
+
+
+class Partitioner(Function):
+    """Says where the values of a key go, for `partition_custom`."""
+
+    @abc.abstractmethod
+    def partition(self, key: Any, num_partitions: int) -> int:
+        """0 up to `num_partitions`; the same for the same key, whenever it is asked."""
 
 
 class ReduceFunction(Function):

@@ -16,6 +16,7 @@ from headrace.runtime.operators.co_process import CoProcess
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
 from headrace.runtime.program import Generator, Node, Program, Target
 from headrace.runtime.transformations import (
+    AsyncTransformation,
     CoTransformation,
     Edge,
     GraphError,
@@ -138,9 +139,7 @@ class _Compiler:
         for edge in transformation.inputs:
             self._connect(edge, node, edge.exchange)
 
-    def _operator(
-        self, transformation: Transformation
-    ) -> StatelessOperator | KeyedOperator | None:
+    def _operator(self, transformation: Transformation) -> StatelessOperator | KeyedOperator | None:
         operator = _operator(transformation)
         return operator.for_batch() if self._batch and operator is not None else operator
 
@@ -206,9 +205,10 @@ def _operator(transformation: Transformation) -> StatelessOperator | KeyedOperat
         kind = _OPERATORS[transformation.kind]
         return kind(transformation.name, transformation.function, transformation.output_type)
     if isinstance(transformation, CoTransformation):
-        return CoProcess(
-            transformation.name, transformation.function, transformation.output_type
-        )
+        return CoProcess(transformation.name, transformation.function, transformation.output_type)
+    if isinstance(transformation, AsyncTransformation):
+        assert isinstance(transformation.operator, StatelessOperator)
+        return transformation.operator
     if isinstance(transformation, TimestampsTransformation):
         return stateless.AssignTimestamps(transformation.name, transformation.strategy.assigner)
     if isinstance(transformation, KeyedTransformation):

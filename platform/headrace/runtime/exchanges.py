@@ -134,3 +134,13 @@ class Home(Exchange):
 
     def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None:
         writer.to_group(writer.home, place.op, place.input, elements)
+
+
+@dataclass(frozen=True)
+class Feedback(Exchange):
+    """Back to the head of a loop, in the same key group."""
+
+    ship: str = "FORWARD"
+
+    def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None:
+        writer.to_loop(place.op, elements)

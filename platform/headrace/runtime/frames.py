@@ -93,6 +93,7 @@ class FrameWriter:
         self._turns: defaultdict[int, int] = defaultdict(int)
         self._broadcasts: defaultdict[tuple[int, int], list[Record]] = defaultdict(list)
         self._buffers: defaultdict[tuple[int, int, int], list[Record]] = defaultdict(list)
+        self._loops: defaultdict[int, list[tuple[int | None, Any]]] = defaultdict(list)
         self._groups: dict[Any, int] = {}
         self._seq = 0
         self.time = 0
@@ -139,6 +140,14 @@ class FrameWriter:
         """Send records to all key groups, in front of the batch's other data."""
         records: list[Record] = [(timestamp, None, value) for timestamp, value in batch]
         self._broadcasts[op, input_].extend(records)
+
+    def to_loop(self, op: int, batch: Iterable[tuple[int | None, Any]]) -> None:
+        """Back to a loop of this stage."""
+        self._loops[op].extend(batch)
+
+    def take_loop(self, op: int) -> list[tuple[int | None, Any]]:
+        """What has come back to a loop since the last call."""
+        return self._loops.pop(op, [])
 
     def turn(self, op: int, count: int) -> int:
         """How many records went to an operator in turn before these `count`."""

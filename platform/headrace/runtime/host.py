@@ -19,8 +19,9 @@ from typing import Any
 
 from headrace.runtime import frames, keys, metrics
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
+from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
-from headrace.runtime.pipeline import Pipeline
+from headrace.runtime.pipeline import Pipeline, opening
 from headrace.runtime.program import Node, Program
 from headrace.runtime.state import Entries, Store, group_bytes, owner_bytes
 from headrace.runtime.task_context import TaskContext
@@ -47,17 +48,25 @@ class Head:
 
 
 class LevelHost:
-    """The operators of one level, opened once per worker process."""
+    """The operators of one level, opened once per worker process and subtask. `program` is its own
+    copy, as the functions in it are those of one subtask."""
 
-    def __init__(self, program: Program, level: int) -> None:
+    def __init__(self, program: Program, level: int, subtask: int = 0) -> None:
         self._program = program
         self._level = level
         self._nodes = {node.id: node for node in program.keyed_nodes(level)}
-        self._pipeline = Pipeline(program)
         self.current = CurrentKey()
+        self._pipeline = Pipeline(program, subtask, self.current)
         for node in self._nodes.values():
-            task = TaskContext(node.name, program, self.current)
-            _keyed(node).open(task, self.current)
+            measures = self._pipeline.measures
+            task = TaskContext(node.name, program, measures, subtask, self.current)
+            opening(node.name, _keyed(node).open, task, self.current)
+
+    def close(self) -> None:
+        """Close the functions; the host is not used any more."""
+        self._pipeline.close()
+        for node in self._nodes.values():
+            _keyed(node).close()
 
     def run(
         self, group: int, received: Iterable[Frame], store: Store, *, again: bool = False
@@ -82,19 +91,23 @@ class LevelHost:
         passed_on = [f for f in rows if f.op not in self._nodes and f.kind != frames.CONTROL]
         self._run_data([f for f in rows if f.kind <= frames.DATA and f.op in self._nodes])
         controls = [f for f in rows if f.kind == frames.CONTROL]
-        self._take_controls(head, controls)
+        ended = self._take_controls(head, controls)
+        self._settle(writer, ended)
         self._advance(head)
         self._fire_processing_timers()
+        self._settle(writer, ended)
 
-        due = self.current.processing_timers.next_due()
+        due = self._next_due(head)
         self.current.flush()
         store.set_head(frames.dumps(head))
         yield from writer.frames()
         yield from passed_on
         if self._level < self._program.levels:
             yield from controls
-        if self._pipeline.counters or due is not None or (group == 0 and controls):
-            yield writer.metrics(self._report(head, group, due))
+        report = self._report(head, group, due)
+        measured = self._pipeline.measures.take(report)
+        if measured or due is not None or (group == 0 and controls):
+            yield writer.metrics(report.to_dict())
 
     def _run_data(self, rows: list[Frame]) -> None:
         current = self.current
@@ -113,12 +126,31 @@ class LevelHost:
             except Exception as error:
                 raise OperatorError(node.name, value, traceback.format_exc()) from error
 
-    def _take_controls(self, head: Head, rows: list[Frame]) -> None:
+    def _settle(self, writer: FrameWriter, ended: bool) -> None:
+        """Nothing more comes for now: what operators have held back is sent, and loops go round
+        until nothing comes back, or until they have had enough for one batch."""
+        self._pipeline.finish()
+        while any(self._go_round(node, writer, ended) for node in self._nodes.values()):
+            self._pipeline.finish()
+
+    def _go_round(self, node: Node, writer: FrameWriter, ended: bool) -> bool:
+        loop = node.operator
+        if not isinstance(loop, Loop):
+            return False
+        self.current.enter(node)
+        self.current.turn_to(None)
+        return loop.go_round(self.current, writer.take_loop(node.id), ended)
+
+    def _take_controls(self, head: Head, rows: list[Frame]) -> bool:
+        """Whether all input has ended."""
+        ended = False
         for frame in rows:
             control: Control = Control(*frames.loads(frame.frame))
             head.splits.advance(control.watermarks, frame.time)
             if control.ended:
                 head.splits.end(self._program.generators.values())
+                ended = True
+        return ended
 
     def _advance(self, head: Head) -> None:
         for node in self._nodes.values():
@@ -163,13 +195,22 @@ class LevelHost:
                     where = f"processing-time timer at {timestamp} of key {current.key!r}"
                     raise OperatorError(node.name, where, traceback.format_exc()) from error
 
-    def _report(self, head: Head, group: int, due: int | None) -> dict[str, Any]:
-        report = metrics.BatchMetrics(counters=dict(self._pipeline.counters), next_timer=due)
+    def _next_due(self, head: Head) -> int | None:
+        """When a batch has to run even if nothing comes in."""
+        for node in self._nodes.values():
+            if isinstance(node.operator, Loop):
+                self.current.enter(node)
+                if node.operator.waits(self.current):
+                    return head.time
+        return self.current.processing_timers.next_due()
+
+    def _report(self, head: Head, group: int, due: int | None) -> metrics.BatchMetrics:
+        report = metrics.BatchMetrics(next_timer=due)
         if group == 0:
             marks = [head.watermarks[node.uid] for node in self._nodes.values() if node.generators]
             if marks:
                 report.watermarks = {self._level: min(marks)}
-        return report.to_dict()
+        return report
 
 
 def _keyed(node: Node) -> KeyedOperator:
@@ -184,9 +225,11 @@ class CurrentKey:
     timestamp: int | None = None
     watermark = MIN_WATERMARK
     processing_time = 0
+    batch: object = None
 
     def begin(self, head: Head, store: Store, pipeline: Pipeline) -> None:
         """Turn to another key group."""
+        self.batch = object()
         self._head = head
         self._entries = Entries(store)
         self.timers = Timers(store, head.timer_pages)

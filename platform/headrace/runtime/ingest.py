@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from headrace.runtime import closing
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK, Control, Frame, FrameWriter
 from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics, age_bucket
 from headrace.runtime.operators.operator import Element
@@ -45,8 +46,9 @@ class Decoded(Protocol):
     arrived: list[int]
 
 
-#: Pipelines of this worker process, by program and source: functions are opened once in them.
-_pipelines: dict[tuple[str, int], Pipeline] = {}
+#: Pipelines of this worker process, by program, source and subtask: functions are opened once in
+#: them.
+_pipelines: dict[tuple[str, int, int], Pipeline] = {}
 
 Decoder = Callable[[pa.RecordBatch], Iterable[Decoded]]
 
@@ -60,9 +62,9 @@ def ingest(
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        program = packed.unpack()
-        pipeline = _pipelines.setdefault((packed.token, source), Pipeline(program))
-        stage = IngestStage(program, pipeline, source, task.partitionId() if task else 0)
+        number = task.partitionId() if task else 0
+        pipeline = _pipeline(packed, source, number)
+        stage = IngestStage(pipeline.program, pipeline, source, number)
         for batch in batches:
             if batch.num_rows:
                 stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
@@ -70,6 +72,16 @@ def ingest(
         yield from _arrow(stage.finish())
 
     return run
+
+
+def _pipeline(packed: PackedProgram, source: int, task: int) -> Pipeline:
+    subtask = task % packed.unpack().subtasks
+    where = packed.token, source, subtask
+    pipeline = _pipelines.get(where)
+    if pipeline is None:
+        pipeline = _pipelines[where] = Pipeline(packed.copy(), subtask)
+        closing.at_end(pipeline.close)
+    return pipeline
 
 
 class IngestStage:
@@ -112,9 +124,11 @@ class IngestStage:
         """What the task has to say at its end; nothing when it saw no row."""
         if not self._metrics.records_in:
             return
+        self._pipeline.finish()
+        yield from self._writer.frames()
         if self._program.levels and self._newest:
             yield from self._writer.control(Control(self._newest, ended=False))
-        self._metrics.counters = dict(self._pipeline.counters)
+        self._pipeline.measures.take(self._metrics)
         yield self._writer.metrics(self._metrics.to_dict())
 
     def _keep_newest(self, split: str) -> None:

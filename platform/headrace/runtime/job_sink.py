@@ -148,8 +148,9 @@ class PartitionWriter:
 
     def prepare(self) -> TaskMessage:
         self._functions.finish()
-        if self._functions.counters:
-            self._message.metrics.append(BatchMetrics(counters=self._functions.counters).to_dict())
+        report = BatchMetrics()
+        if self._functions.measures.take(report):
+            self._message.metrics.append(report.to_dict())
         answers = [writer.prepare() for writer in self._writers.values()]
         self._message.prepared = [answer for answer in answers if answer is not None]
         return self._message

@@ -80,8 +80,10 @@ class LocalRun:
 
     def close(self) -> None:
         """Close the job's functions."""
-        for opened in (*self._hosts.values(), *self._pipelines.values()):
-            opened.close()
+        for host in self._hosts.values():
+            host.close()
+        for pipeline in self._pipelines.values():
+            pipeline.close()
         self._hosts, self._pipelines = {}, {}
 
     def _pipeline(self, source: int, task: int) -> Pipeline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from headrace.common.accumulators import Accumulator
 from headrace.runtime.operators.window import LATE_DROPPED, Window
 from headrace.runtime.program import Program
 
@@ -18,6 +19,11 @@ class BatchMetrics:
 
     records_in: int = 0
     counters: dict[str, int] = field(default_factory=dict)
+    #: What a gauge showed last.
+    gauges: dict[str, float] = field(default_factory=dict)
+    #: name -> [number, sum, smallest, largest]
+    distributions: dict[str, list[float]] = field(default_factory=dict)
+    accumulators: dict[str, Accumulator[Any, Any]] = field(default_factory=dict)
     #: level -> watermark
     watermarks: dict[int, int] = field(default_factory=dict)
     #: waiting time of a record at the batch's start, ms (rounded) -> records
@@ -28,15 +34,43 @@ class BatchMetrics:
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def add_accumulator(self, name: str, more: Accumulator[Any, Any]) -> None:
+        merge_accumulator(self.accumulators, name, more)
+
     def merge(self, other: dict[str, Any]) -> None:
         self.records_in += other["records_in"]
         _add(self.counters, other["counters"])
+        self.gauges |= other["gauges"]
+        for name, more in other["distributions"].items():
+            known = self.distributions.get(name, [0, 0, more[2], more[3]])
+            self.distributions[name] = [
+                known[0] + more[0],
+                known[1] + more[1],
+                min(known[2], more[2]),
+                max(known[3], more[3]),
+            ]
+        for name, accumulator in other["accumulators"].items():
+            self.add_accumulator(name, accumulator)
         _add(self.ages, other["ages"])
         due = other.get("next_timer")
         if due is not None:
             self.next_timer = due if self.next_timer is None else min(due, self.next_timer)
         for level, watermark in other["watermarks"].items():
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
+
+
+def merge_accumulator(
+    totals: dict[str, Accumulator[Any, Any]], name: str, more: Accumulator[Any, Any]
+) -> None:
+    """ValueError where functions have given one name to several kinds."""
+    known = totals.get(name)
+    if known is None:
+        totals[name] = more.clone()
+    elif type(known).__qualname__ != type(more).__qualname__:
+        kinds = f"{type(known).__name__} and {type(more).__name__}"
+        raise ValueError(f"accumulator {name!r} is of two kinds: {kinds}")
+    else:
+        known.merge(more)
 
 
 def _add(totals: dict[Any, int], more: dict[Any, int]) -> None:

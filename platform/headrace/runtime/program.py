@@ -79,9 +79,6 @@ class Program:
     parallelism: int
     attempt: int = 0
     job_id: str = ""
-    job_parameters: dict[str, str] = field(default_factory=dict)
-    #: Name -> path, as the program registered them.
-    cached_files: dict[str, str] = field(default_factory=dict)
     #: All input is read before event time moves, and aggregations emit their final value only.
     batch: bool = False
     #: Whether the plan shows operators chained.

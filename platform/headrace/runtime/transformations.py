@@ -87,6 +87,13 @@ class CoTransformation(Transformation):
 
 
 @dataclass(eq=False, kw_only=True)
+class AsyncTransformation(Transformation):
+    """Stateless; `operator` is an `operators.async_wait.AsyncWait`."""
+
+    operator: Any
+
+
+@dataclass(eq=False, kw_only=True)
 class TimestampsTransformation(Transformation):
     strategy: WatermarkStrategy
 

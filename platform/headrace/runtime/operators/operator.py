@@ -45,6 +45,9 @@ class StatelessOperator(abc.ABC):
         """What runs in its place where all input is read before event time moves."""
         return self
 
+    def begin(self) -> None:  # noqa: B027
+        """Called in front of a task or key group in a micro-batch, once it is open."""
+
     def finish(self, output: Output) -> None:  # noqa: B027
         """Called behind the last elements of a task or key group in a micro-batch."""
 

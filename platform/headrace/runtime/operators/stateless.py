@@ -7,6 +7,7 @@ from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.datastream.co_functions import CoProcessFunction
 from headrace.datastream.functions import Function, ProcessFunction, RuntimeContext, TimerService
 from headrace.runtime.frames import MIN_WATERMARK
 from headrace.runtime.operators.operator import (
@@ -34,6 +35,10 @@ class _UserFunction(StatelessOperator):
         self._check = self.output_type.check if self.output_type else None
         if isinstance(self.function, Function):
             self.function.open(context)
+
+    def close(self) -> None:
+        if isinstance(self.function, Function):
+            self.function.close()
 
     def process(self, elements: list[Element], output: Output) -> None:
         value = None
@@ -82,7 +87,7 @@ class Process(_UserFunction):
     def process(self, elements: list[Element], output: Output) -> None:
         value = None
         results: dict[str | None, list[Element]] = {None: []}
-        context = _Context()
+        context = UnkeyedContext(output)
         try:
             for context.element_time, value in elements:
                 for result in self._call(value, context) or ():
@@ -94,14 +99,32 @@ class Process(_UserFunction):
             output.emit(sent_elements, tag)
 
 
-class _Context(ProcessFunction.Context):
+class UnkeyedContext(ProcessFunction.Context, CoProcessFunction.Context, TimerService):
+    """What process functions see where there is no key: times, but no timers."""
+
     element_time: int | None = None
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
 
     def timestamp(self) -> int | None:
         return self.element_time
 
     def timer_service(self) -> TimerService:
+        return self
+
+    def current_processing_time(self) -> int:
+        return self._output.processing_time
+
+    def current_watermark(self) -> int:
+        return self._output.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
         raise RuntimeError("timers need a keyed stream; call key_by before process")
+
+    register_event_time_timer = delete_processing_time_timer = delete_event_time_timer = (
+        register_processing_time_timer
+    )
 
 
 class AssignTimestamps(StatelessOperator):

@@ -90,6 +90,11 @@ class Window(KeyedOperator):
             if isinstance(function, Function):
                 function.open(context)
 
+    def close(self) -> None:
+        for function in (self.aggregate, self.reduce, self.function):
+            if isinstance(function, Function):
+                function.close()
+
     def _kept_content(self) -> Content:
         kept: Content
         if self.aggregate is not None:
