@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import TypeInformation
 from headrace.connectors.twophase.sink import TwoPhaseCommitSink
 from headrace.datastream.closeable_iterator import CloseableIterator
@@ -53,11 +54,11 @@ class StreamEnds(NodeSettings):
     def print(self, sink_identifier: str | None = None) -> DataStreamSink:
         """To the standard output of the driver, one value a line, in PyFlink's form: with the
         number of the subtask before it where the parallelism is more than 1."""
-        return self._sink("Print to Std. Out", PrintSink(sink_identifier, self.get_type()))
+        return self._sink("Print to Std. Out", PrintSink(sink_identifier, type_of(self.get_type())))
 
     def print_to_err(self, sink_identifier: str | None = None) -> DataStreamSink:
         """As `print`, to the standard error."""
-        sink = PrintSink(sink_identifier, self.get_type(), to_err=True)
+        sink = PrintSink(sink_identifier, type_of(self.get_type()), to_err=True)
         return self._sink("Print to Std. Err", sink)
 
     def execute_and_collect(
@@ -68,7 +69,7 @@ class StreamEnds(NodeSettings):
         having `limit` values, cancels a job that still runs."""
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be positive, not {limit}")
-        self._sink("Collect", CollectSink(self.get_type()))
+        self._sink("Collect", CollectSink(type_of(self.get_type())))
         values = self._environment.execute_to_iterator(job_execution_name)
         if limit is None:
             return values

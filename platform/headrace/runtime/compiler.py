@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headrace.common.type_hints import type_of
+from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.runtime.exchanges import Exchange, Feedback
@@ -119,6 +121,7 @@ class _Compiler:
         self._check_uids()
 
     def _add(self, number: int, transformation: Transformation) -> None:
+        transformation.output_type = type_of(transformation.output_type)
         node = Node(
             id=number,
             uid=transformation.uid or f"{GENERATED_UID}{number}",
@@ -126,6 +129,7 @@ class _Compiler:
             level=self._level(transformation),
             operator=self._operator(transformation),
             output_type=transformation.output_type,
+            checked=_checked(transformation),
             parallelism=transformation.parallelism,
             chaining=transformation.chaining,
             slot_sharing_group=transformation.slot_sharing_group,
@@ -198,6 +202,19 @@ class _Compiler:
                     f"uid {node.uid!r} is given to both {seen[node.uid]!r} and {node.name!r}"
                 )
             seen[node.uid] = node.name
+
+
+def _checked(transformation: Transformation) -> TypeInformation | None:
+    """The declared type of results that nobody else compares with it."""
+    kind = transformation.kind if isinstance(transformation, MapTransformation) else ""
+    anything = Types.PICKLED_BYTE_ARRAY()
+    keyed = isinstance(transformation, KeyedTransformation) and not hasattr(
+        transformation.operator,
+        "output_type",  # those that have it check by themselves
+    )
+    if kind == "process" or keyed:
+        return None if transformation.output_type == anything else transformation.output_type
+    return None
 
 
 def _operator(transformation: Transformation) -> StatelessOperator | KeyedOperator | None:

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from headrace.common.typeinfo import TypeInformation, TypeMismatch
 from headrace.datastream.function import Function, RuntimeContext
 from headrace.runtime.exchanges import Place
 from headrace.runtime.frames import MIN_WATERMARK, FrameWriter
@@ -66,6 +67,8 @@ class Pipeline:
         """Elements of a node's output, to all that read it."""
         if not elements:
             return
+        if node.checked is not None and tag is None:
+            elements = checked(node, node.checked, elements)
         for target in node.outputs.get(tag, ()):
             self._deliver(target, elements)
 
@@ -137,6 +140,25 @@ class _NodeOutput:
 
     def emit(self, elements: list[Element], tag: str | None = None) -> None:
         self._pipeline.send(self._node, tag, elements)
+
+
+def checked(node: Node, kind: TypeInformation, elements: list[Element]) -> list[Element]:
+    """The elements as the declared type holds them."""
+    check = kind.check
+    try:
+        return [(timestamp, check(value)) for timestamp, value in elements]
+    except TypeMismatch as error:
+        value = next(value for _, value in elements if not fits(kind, value))
+        trace = "".join(traceback.format_exception_only(error))
+        raise OperatorError(node.name, value, trace) from None
+
+
+def fits(kind: TypeInformation, value: Any) -> bool:
+    try:
+        kind.check(value)
+    except TypeMismatch:
+        return False
+    return True
 
 
 def opening(operator: str, open_: Callable[..., None], *arguments: RuntimeContext | Any) -> None:

@@ -46,6 +46,8 @@ class Node:
     operator: StatelessOperator | KeyedOperator | None
     outputs: dict[str | None, list[Target]] = field(default_factory=dict)
     output_type: TypeInformation | None = None
+    #: The same where the operator does not check its results itself.
+    checked: TypeInformation | None = None
     #: As its author wishes; shown in the plan.
     parallelism: int | None = None
     chaining: str = "ALWAYS"

@@ -15,8 +15,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headrace.datastream.connectors.file_system import FileSource
-from headrace.runtime import python_sources, spark_kafka
+from headrace.datastream.connectors.file_source import FileSource, TextLineFormat
+from headrace.datastream.connectors.python_source import PythonSource
+from headrace.runtime import python_sources, spark_kafka, spark_python_source
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.ingest import TIME_COLUMN, Decoder
 from headrace.runtime.kafka_input import KafkaInput
@@ -53,8 +54,12 @@ def prepare(
         rows = spark_kafka.rows(spark, kafka, {"maxOffsetsPerTrigger": most})
         decode = spark_kafka.decoder(kafka.source)
         return SparkSource(_timed(rows), decode, kafka.splits, kafka.source.bounded)
-    if isinstance(source, FileSource):
+    if isinstance(source, FileSource) and source.format == TextLineFormat():
         return _text(spark, source)
+    if isinstance(source, FileSource):
+        source = source.reading()
+    if isinstance(source, PythonSource):
+        return _custom(spark, source, state_dir / f"source-{number}.pickle")
     if isinstance(source, CollectionSource):
         options = {"path": str(_kept_values(source, state_dir / f"collection-{number}.pickle"))}
         return _python(spark, python_sources.CollectionData, options, bounded=True)
@@ -84,6 +89,15 @@ def _python(
     return SparkSource(_timed(rows), _decode_pickled, ("0",), bounded)
 
 
+def _custom(spark: SparkSession, source: PythonSource, path: Path) -> SparkSource:
+    kind = spark_python_source.PythonSourceData
+    spark.dataSource.register(kind)
+    options = spark_python_source.options(source, path, spark.sparkContext.defaultParallelism)
+    rows = spark.readStream.format(kind.name()).options(**options).load()
+    splits = (spark_python_source.SPLIT,)
+    return SparkSource(_timed(rows), spark_python_source.decode, splits, source.bounded)
+
+
 def _kept_values(source: CollectionSource, kept: Path) -> Path:
     """The values as they were at the job's first start: offsets are positions among them. Those
     of classes of the job's own script travel by value."""
@@ -100,7 +114,7 @@ def _decode_pickled(batch: pa.RecordBatch) -> Iterator[Part]:
 def _text(spark: SparkSession, source: FileSource) -> SparkSource:
     rows = [_lines(spark, path) for path in source.paths]
     return SparkSource(
-        _timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), bounded=True
+        _timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), source.bounded
     )
 
 

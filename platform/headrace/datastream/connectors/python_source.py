@@ -47,7 +47,7 @@ class PythonSource(Source, abc.ABC):
     def described(self) -> str:
         return type(self).__name__
 
-    def open(self, context: SourceContext) -> None:  # noqa: B027
+    def open(self, context: SourceContext) -> None:
         """Called once per run, in the driver, before the methods below."""
 
     @abc.abstractmethod
@@ -70,10 +70,10 @@ class PythonSource(Source, abc.ABC):
         """The values (or `Timestamped` ones) of a piece: the same in the same order each time.
         Called anywhere."""
 
-    def committed(self, position: Any) -> None:  # noqa: B027
+    def committed(self, position: Any) -> None:
         """What lies before `position` is not read again. May be called late or not at all."""
 
-    def close(self) -> None:  # noqa: B027
+    def close(self) -> None:
         """Called when the run ends in order."""
 
 
