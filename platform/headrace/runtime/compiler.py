@@ -16,6 +16,7 @@ from headrace.runtime.exchanges import Exchange, Feedback
 from headrace.runtime.operators import stateless
 from headrace.runtime.operators.co_process import CoProcess
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
+from headrace.runtime.operators.timestamps import AssignTimestamps
 from headrace.runtime.program import Generator, Node, Program, Target
 from headrace.runtime.transformations import (
     AsyncTransformation,
@@ -158,19 +159,15 @@ class _Compiler:
         if isinstance(transformation, SourceTransformation):
             return self._generator(f"silent-{number}", WatermarkStrategy.no_watermarks())
         if isinstance(transformation, TimestampsTransformation):
-            if level > 0:
-                raise GraphError(
-                    f"{transformation.name!r} assigns timestamps behind a keyed operator; "
-                    "assign them before key_by"
-                )
-            if transformation.strategy.out_of_orderness is not None and not self._batch:
-                return self._generator(f"generator-{number}", transformation.strategy)
+            strategy = WatermarkStrategy.no_watermarks() if self._batch else transformation.strategy
+            return self._generator(f"generator-{number}", strategy, level)
         inputs = [self._reaching[edge.source.id] for edge in transformation.inputs]
         return frozenset().union(*inputs)
 
-    def _generator(self, name: str, strategy: WatermarkStrategy) -> frozenset[str]:
-        # a generator without a word from any split holds the watermark back, as Flink's does
-        splits = ("*",) if strategy.out_of_orderness is None else ()
+    def _generator(self, name: str, strategy: WatermarkStrategy, level: int = 0) -> frozenset[str]:
+        # a generator without a word from any split holds the watermark back, as Flink's does;
+        # behind an exchange there is one split
+        splits = ("*",) if strategy.silent or level else ()
         self.generators[name] = Generator(name, strategy, splits)
         return frozenset((name,))
 
@@ -227,7 +224,7 @@ def _operator(transformation: Transformation) -> StatelessOperator | KeyedOperat
         assert isinstance(transformation.operator, StatelessOperator)
         return transformation.operator
     if isinstance(transformation, TimestampsTransformation):
-        return stateless.AssignTimestamps(transformation.name, transformation.strategy.assigner)
+        return AssignTimestamps(transformation.name, transformation.strategy)
     if isinstance(transformation, KeyedTransformation):
         assert isinstance(transformation.operator, KeyedOperator)
         return transformation.operator

@@ -21,6 +21,7 @@ from headrace.runtime import frames, keys, metrics
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
 from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
+from headrace.runtime.operators.timestamps import taken_watermarks
 from headrace.runtime.pipeline import Pipeline, opening
 from headrace.runtime.program import Node, Program
 from headrace.runtime.state import Entries, Store, group_bytes, owner_bytes
@@ -55,6 +56,7 @@ class LevelHost:
         self._program = program
         self._level = level
         self._nodes = {node.id: node for node in program.keyed_nodes(level)}
+        self._assigners = program.assigners(level)
         self.current = CurrentKey()
         self._pipeline = Pipeline(program, subtask, self.current)
         for node in self._nodes.values():
@@ -84,6 +86,8 @@ class LevelHost:
         writer = FrameWriter(f"L{self._level}-{group}", self._program.max_parallelism)
         writer.time = head.time
         self._pipeline.begin(writer)
+        for assigner in self._assigners.values():
+            assigner.start(head.time)
         self.current.begin(head, store, self._pipeline)
 
         self.current.drop_expired(self._nodes.values())
@@ -104,6 +108,8 @@ class LevelHost:
         yield from passed_on
         if self._level < self._program.levels:
             yield from controls
+            if watermarks := taken_watermarks(self._assigners):
+                yield from writer.control(Control(watermarks, ended=False))
         report = self._report(head, group, due)
         measured = self._pipeline.measures.take(report)
         if measured or due is not None or (group == 0 and controls):

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from headrace.runtime import closing
-from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.frames import MAX_WATERMARK, Control, Frame, FrameWriter
 from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics, age_bucket
 from headrace.runtime.operators.operator import Element
-from headrace.runtime.operators.stateless import AssignTimestamps
+from headrace.runtime.operators.timestamps import taken_watermarks
 from headrace.runtime.pipeline import Pipeline
 from headrace.runtime.program import PackedProgram, Program
 
@@ -93,25 +93,20 @@ class IngestStage:
         self._writer = FrameWriter(f"S{source}/{task:05d}", program.max_parallelism)
         self._pipeline = pipeline
         self._pipeline.begin(self._writer)
-        self._assigners = {
-            f"generator-{node.id}": node.operator
-            for node in program.nodes.values()
-            if isinstance(node.operator, AssignTimestamps)
-        }
-        for assigner in self._assigners.values():
-            assigner.take_newest()  # what a task that failed half-way has left
-        self._newest: dict[str, int] = {}
+        self._assigners = program.assigners(level=0)
+        self._begun = False
         self._metrics = BatchMetrics()
 
     def take(self, decoded: Iterable[Decoded], time: int) -> None:
         """Rows in the order of the split."""
-        self._writer.time = time
+        self._begin(time)
         for part in decoded:
+            for assigner in self._assigners.values():
+                assigner.split = f"{self._node.id}:{part.split}"
             self._pipeline.send(self._node, None, part.elements)
             for tag, elements in part.rejected.items():
                 self._pipeline.count(DESERIALIZATION_ERRORS, len(elements))
                 self._pipeline.send(self._node, tag, elements)
-            self._keep_newest(part.split)
             self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))
             for arrived in part.arrived:
                 age = age_bucket(max(0, time - arrived))
@@ -126,20 +121,18 @@ class IngestStage:
             return
         self._pipeline.finish()
         yield from self._writer.frames()
-        if self._program.levels and self._newest:
-            yield from self._writer.control(Control(self._newest, ended=False))
+        watermarks = taken_watermarks(self._assigners)
+        if self._program.levels and watermarks:
+            yield from self._writer.control(Control(watermarks, ended=False))
         self._pipeline.measures.take(self._metrics)
         yield self._writer.metrics(self._metrics.to_dict())
 
-    def _keep_newest(self, split: str) -> None:
-        for name, assigner in self._assigners.items():
-            newest = assigner.take_newest()
-            generator = self._program.generators.get(name)
-            if generator is None or newest == MIN_WATERMARK:
-                continue
-            where = f"{name}/{self._node.id}:{split}"
-            delay = generator.strategy.out_of_orderness or 0
-            self._newest[where] = max(self._newest.get(where, MIN_WATERMARK), newest - delay - 1)
+    def _begin(self, time: int) -> None:
+        if not self._begun:
+            self._begun = True
+            self._writer.time = time
+            for assigner in self._assigners.values():
+                assigner.start(time)
 
 
 def _arrow(frames: Iterable[Frame]) -> Iterator[pa.RecordBatch]:

@@ -17,6 +17,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.runtime import keys
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
+from headrace.runtime.operators.timestamps import AssignTimestamps
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,14 @@ class Program:
             for n in self.nodes.values()
             if n.level == level and n.id not in self.sinks and isinstance(n.operator, KeyedOperator)
         ]
+
+    def assigners(self, level: int) -> dict[str, AssignTimestamps]:
+        """What assigns timestamps in a level, by the name of its watermark generator."""
+        return {
+            f"generator-{node.id}": node.operator
+            for node in self.nodes.values()
+            if node.level == level and isinstance(node.operator, AssignTimestamps)
+        }
 
     def give_splits(self, source: int, splits: Iterable[str]) -> None:
         """Tell the watermark generators behind a source which splits they have to hear from."""

@@ -74,7 +74,7 @@ def _bounded(program: Program, each: Mapping[int, bool]) -> bool:
     if (
         untold
         and not all(each.values())
-        and any(g.strategy.assigner for g in program.generators.values())
+        and any(g.strategy.assigner and not g.strategy.silent for g in program.generators.values())
     ):
         names = ", ".join(program.sources[n].described for n in untold)
         raise GraphError(

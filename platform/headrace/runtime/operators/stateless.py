@@ -1,4 +1,4 @@
-"""map, flat_map, filter, process and timestamps: one record at a time, no state."""
+"""map, flat_map, filter and process: one record at a time, no state."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import traceback
 from typing import Any
 
 from headrace.common.typeinfo import TypeInformation
-from headrace.common.watermark_strategy import TimestampAssigner
 from headrace.datastream.co_functions import CoProcessFunction
 from headrace.datastream.functions import Function, ProcessFunction, RuntimeContext, TimerService
-from headrace.runtime.frames import MIN_WATERMARK
 from headrace.runtime.operators.operator import (
     Element,
     OperatorError,
@@ -125,38 +123,3 @@ class UnkeyedContext(ProcessFunction.Context, CoProcessFunction.Context, TimerSe
     register_event_time_timer = delete_processing_time_timer = delete_event_time_timer = (
         register_processing_time_timer
     )
-
-
-class AssignTimestamps(StatelessOperator):
-    """Sets each element's event time and keeps the newest one for the watermark generator."""
-
-    def __init__(self, name: str, assigner: TimestampAssigner | None) -> None:
-        self.name = name
-        self.assigner = assigner
-        #: Newest event time since it was last taken; the ingest stage takes it per split.
-        self.newest = MIN_WATERMARK
-
-    def process(self, elements: list[Element], output: Output) -> None:
-        if not elements:
-            return
-        if self.assigner is not None:
-            elements = self._assign(elements, self.assigner)
-        newest = max((ts for ts, _ in elements if ts is not None), default=MIN_WATERMARK)
-        self.newest = max(self.newest, newest)
-        output.emit(elements)
-
-    def _assign(self, elements: list[Element], assigner: TimestampAssigner) -> list[Element]:
-        extract = assigner.extract_timestamp
-        value = None
-        results: list[Element] = []
-        try:
-            for timestamp, value in elements:
-                before = MIN_WATERMARK if timestamp is None else timestamp
-                results.append((int(extract(value, before)), value))
-        except Exception as error:
-            raise OperatorError(self.name, value, traceback.format_exc()) from error
-        return results
-
-    def take_newest(self) -> int:
-        newest, self.newest = self.newest, MIN_WATERMARK
-        return newest
