@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from headrace.common.job_id import JobID
 
 
 @dataclass(frozen=True)
 class JobExecutionResult:
-    """`counters` are what the job counted: dead letters, late records, metrics of functions."""
+    """`counters` are what the job counted: dead letters, late records, counters and accumulators
+    of functions."""
 
     job_id: JobID
     net_runtime: int
-    counters: dict[str, int] = field(default_factory=dict)
+    counters: dict[str, Any] = field(default_factory=dict)
 
     def get_job_id(self) -> JobID:
         return self.job_id
@@ -22,8 +24,8 @@ class JobExecutionResult:
         """Milliseconds from the first batch to the end."""
         return self.net_runtime
 
-    def get_accumulator_result(self, accumulator_name: str) -> int:
+    def get_accumulator_result(self, accumulator_name: str) -> Any:
         return self.counters[accumulator_name]
 
-    def get_all_accumulator_results(self) -> dict[str, int]:
+    def get_all_accumulator_results(self) -> dict[str, Any]:
         return dict(self.counters)

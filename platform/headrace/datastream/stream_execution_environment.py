@@ -166,6 +166,7 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
             with run_context.for_run(name, program.parallelism) as context:
                 _take(context)
                 program.attempt = context.attempt
+                program.job_id = context.job_id
                 context.configuration |= configuration
                 context.jars = [*context.jars, *jars]
                 try:

@@ -62,9 +62,9 @@ class JobRun:
         self.collected: list[Any] = []
 
     @property
-    def counters(self) -> dict[str, int]:
+    def counters(self) -> dict[str, Any]:
         """As of the newest batch."""
-        return self._reporting.counters if self._running else {}
+        return self._reporting.results if self._running else {}
 
     def execute(self) -> JobExecutionResult:
         """Returns when the job has ended on purpose. Raises JobFailed, UnknownTopic,
@@ -94,7 +94,7 @@ class JobRun:
             spark.stop()
         self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
-        return JobExecutionResult(JobID(self._context.job_id), took, self._reporting.counters)
+        return JobExecutionResult(JobID(self._context.job_id), took, self._reporting.results)
 
     # --- before the query
 

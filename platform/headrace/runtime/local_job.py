@@ -14,6 +14,7 @@ from headrace.common import restart_strategy
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.datastream.connectors.python_source import SourceContext
+from headrace.runtime import metrics
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import from_error
 from headrace.runtime.local_restarts import LocalRestarts
@@ -45,7 +46,7 @@ class LocalJob:
 
     @property
     def counters(self) -> dict[str, Any]:
-        return dict(self._run.metrics.counters)
+        return metrics.results(self._run.metrics.counters, self._run.metrics.accumulators)
 
     def execute(self) -> JobExecutionResult:
         """Returns when the job has ended on purpose. Raises JobFailed, SinkError."""
@@ -62,6 +63,7 @@ class LocalJob:
         finally:
             for reader in readers:
                 reader.close()
+            self._run.close()
         self._sinks.release()
         took = int((time.monotonic() - begun) * 1000)
         return JobExecutionResult(JobID(self._context.job_id), took, self.counters)

@@ -59,6 +59,14 @@ class BatchMetrics:
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
 
 
+def results(
+    counters: dict[str, int], accumulators: dict[str, Accumulator[Any, Any]]
+) -> dict[str, Any]:
+    """By name, as the job's result gives them."""
+    values = {name: each.get_local_value() for name, each in accumulators.items()}
+    return {**counters, **values}
+
+
 def merge_accumulator(
     totals: dict[str, Accumulator[Any, Any]], name: str, more: Accumulator[Any, Any]
 ) -> None:

@@ -48,6 +48,8 @@ def build(
     }
     for number, prepared_source in prepared.items():
         program.give_splits(number, prepared_source.splits)
+    for path in program.cached_files.values():
+        spark.sparkContext.addFile(path, recursive=Path(path).is_dir())
     packed = PackedProgram.pack(program)
     stages = [
         source.rows.mapInArrow(ingest(packed, number, source.decode), SCHEMA)
