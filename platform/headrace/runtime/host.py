@@ -17,16 +17,16 @@ import traceback
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headrace.runtime import frames, keys, metrics
+from headrace.runtime import frames, metrics
+from headrace.runtime.current_key import CurrentKey
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
 from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
 from headrace.runtime.operators.timestamps import taken_watermarks
 from headrace.runtime.pipeline import Pipeline, opening
 from headrace.runtime.program import Node, Program
-from headrace.runtime.state import Entries, Store, group_bytes, owner_bytes
+from headrace.runtime.state import Store
 from headrace.runtime.task_context import TaskContext
-from headrace.runtime.timers import EXPIRY, PROCESSING_TIME, Timers
 from headrace.runtime.watermarks import SplitWatermarks
 
 
@@ -145,7 +145,12 @@ class LevelHost:
             return False
         self.current.enter(node)
         self.current.turn_to(None)
-        return loop.go_round(self.current, writer.take_loop(node.id), ended)
+        try:
+            return loop.go_round(self.current, writer.take_loop(node.id), ended)
+        except OperatorError:
+            raise
+        except Exception as error:
+            raise OperatorError(node.name, "what comes back", traceback.format_exc()) from error
 
     def _take_controls(self, head: Head, rows: list[Frame]) -> bool:
         """Whether all input has ended."""
@@ -222,98 +227,3 @@ class LevelHost:
 def _keyed(node: Node) -> KeyedOperator:
     assert isinstance(node.operator, KeyedOperator)
     return node.operator
-
-
-class CurrentKey:
-    """The KeyedContext of all operators of a level: one object, moved from key to key."""
-
-    key: Any = None
-    timestamp: int | None = None
-    watermark = MIN_WATERMARK
-    processing_time = 0
-    batch: object = None
-
-    def begin(self, head: Head, store: Store, pipeline: Pipeline) -> None:
-        """Turn to another key group."""
-        self.batch = object()
-        self._head = head
-        self._entries = Entries(store)
-        self.timers = Timers(store, head.timer_pages)
-        self.processing_timers = Timers(store, head.processing_timer_pages, PROCESSING_TIME)
-        self._expiries = Timers(store, head.expiry_pages, EXPIRY)
-        self._pipeline = pipeline
-        self.processing_time = head.time
-
-    def enter(self, node: Node) -> None:
-        """Turn to another operator."""
-        self._node = node
-        self._uid = node.uid
-        self.watermark = self._head.watermarks.get(node.uid, MIN_WATERMARK)
-
-    def turn_to(self, key: Any) -> None:
-        """Turn to another key."""
-        self.key = key
-        self._key_bytes = keys.encode(key)
-
-    def flush(self) -> None:
-        self._entries.flush()
-        self.timers.flush()
-        self.processing_timers.flush()
-        self._expiries.flush()
-
-    def emit(self, value: Any, timestamp: int | None) -> None:
-        self._pipeline.send(self._node, None, [(timestamp, frames.detached(value))])
-
-    def emit_to(self, tag: str, value: Any, timestamp: int | None) -> None:
-        self._pipeline.send(self._node, tag, [(timestamp, frames.detached(value))])
-
-    def count(self, counter: str, n: int = 1) -> None:
-        self._pipeline.count(counter, n)
-
-    def state(self, name: str, namespace: Any = None) -> Any:
-        return self._entries.get(self._owner(namespace), name)
-
-    def set_state(self, name: str, value: Any, namespace: Any = None) -> None:
-        self._entries.set(self._owner(namespace), name, value)
-
-    def expire_later(self, name: str, namespace: Any, ttl: int) -> None:
-        # rounded up, so that a state that is used all the time is not noted each time
-        step = max(1, ttl // 8)
-        at = (self.processing_time + ttl) // step * step + step
-        identity = self._owner(namespace) + name.encode()
-        self._expiries.register(at, identity, (self._uid, self.key, (namespace, name, ttl)))
-
-    def drop_expired(self, nodes: Iterable[Node]) -> None:
-        for node in nodes:
-            self.enter(node)
-            while (due := self._expiries.pop_due(node.uid, self.processing_time)) is not None:
-                _, (_, key, (namespace, name, ttl)) = due
-                self.turn_to(key)
-                used_before = self.processing_time - ttl
-                self._entries.drop_expired(self._owner(namespace), name, used_before)
-
-    def clear_state(self, namespace: Any) -> None:
-        self._entries.clear(self._owner(namespace))
-
-    def group_state(self, name: str) -> Any:
-        return self._entries.get(group_bytes(self._uid), name)
-
-    def set_group_state(self, name: str, value: Any) -> None:
-        self._entries.set(group_bytes(self._uid), name, value)
-
-    def register_timer(self, timestamp: int, namespace: Any = None) -> None:
-        owner = self._uid, self.key, namespace
-        self.timers.register(timestamp, self._owner(namespace), owner)
-
-    def delete_timer(self, timestamp: int, namespace: Any = None) -> None:
-        self.timers.delete(timestamp, self._owner(namespace))
-
-    def register_processing_timer(self, timestamp: int, namespace: Any = None) -> None:
-        owner = self._uid, self.key, namespace
-        self.processing_timers.register(timestamp, self._owner(namespace), owner)
-
-    def delete_processing_timer(self, timestamp: int, namespace: Any = None) -> None:
-        self.processing_timers.delete(timestamp, self._owner(namespace))
-
-    def _owner(self, namespace: Any) -> bytes:
-        return owner_bytes(self._uid, self._key_bytes, namespace)
