@@ -37,6 +37,7 @@ class BatchReporting:
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
         self._idle_since = ""
+        self._timers: list[int] = []
         #: Values of a `collect` sink, in the order of their batches.
         self.collected: list[Any] = []
         for report in job_sink.waiting_reports(context.checkpoint_dir):
@@ -67,6 +68,11 @@ class BatchReporting:
                 self._tell(found["batchId"], found, reports.get(found["batchId"]))
         return self._reported > before
 
+    def take_timers(self) -> list[int]:
+        """When processing-time timers are due, ms: what new batches have told."""
+        timers, self._timers = self._timers, []
+        return timers
+
     def finish(self) -> None:
         """No batch follows: what was counted since the last one goes into the totals."""
         self._totals.count(self._kafka.take_counts())
@@ -77,6 +83,8 @@ class BatchReporting:
         counted = report.metrics.counters if report is not None else {}
         if report is not None:
             self.collected += report.collected
+            if report.metrics.next_timer is not None:
+                self._timers.append(report.metrics.next_timer)
             for line in report.printed:
                 print(line, flush=True)
             for line in report.to_err:

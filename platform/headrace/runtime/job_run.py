@@ -35,6 +35,7 @@ from headrace.runtime.plan import plan
 from headrace.runtime.program import Program
 from headrace.runtime.python_sources import ControlFile
 from headrace.runtime.spark_offsets import SparkOffsets
+from headrace.runtime.ticks import Ticks
 from headrace.wire import events, rundir
 
 POLL_SECONDS = 0.1
@@ -245,10 +246,11 @@ class JobRun:
     def _watch(self, query: StreamingQuery, enough: Callable[[], bool]) -> JobFailed | None:
         """How the query failed."""
         stop, reporting = self._context.stop, self._reporting
-        quiet = _QuietTicks(self._program, self._control)
+        restored = self._offsets.completed is not None
+        ticks = Ticks(self._program, self._control.tick, restored=restored)
         while query.isActive and not stop.asked.wait(POLL_SECONDS):
             new = reporting.take(query)
-            quiet.observe(new)
+            ticks.observe(new, reporting.take_timers())
             if self._kafka.replaced.is_set():
                 query.stop()
             elif new and enough():
@@ -274,27 +276,3 @@ class JobRun:
 def _batches_done(query: StreamingQuery) -> int:
     last = query.lastProgress
     return -1 if last is None else int(last["batchId"])
-
-
-class _QuietTicks:
-    """A split can only be found idle by a batch: run one when data has stopped coming."""
-
-    def __init__(self, program: Program, control: ControlFile) -> None:
-        timeouts = [g.strategy.idle_timeout for g in program.generators.values()]
-        self._longest = max((t for t in timeouts if t is not None), default=None)
-        self._control = control
-        #: When the newest batch with data ended; None when a tick has followed it.
-        self._data_ended: float | None = None
-        self._tick_runs = False
-
-    def observe(self, new_batch: bool) -> None:
-        if self._longest is None:
-            return
-        if new_batch and not self._tick_runs:
-            self._data_ended = time.monotonic()
-        elif new_batch:
-            self._tick_runs = False
-        elif self._data_ended and time.monotonic() - self._data_ended > self._longest / 1000 + 0.1:
-            self._data_ended = None
-            self._tick_runs = True
-            self._control.tick()
