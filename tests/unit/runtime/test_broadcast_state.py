@@ -44,9 +44,7 @@ class Multiply(BroadcastProcessFunction):
         else:
             yield value[3] * state.get(value[2])
 
-    def process_broadcast_element(
-        self, value: Any, ctx: BroadcastProcessFunction.Context
-    ) -> None:
+    def process_broadcast_element(self, value: Any, ctx: BroadcastProcessFunction.Context) -> None:
         state = ctx.get_broadcast_state(RULES)
         if value[3] is None:
             state.remove(value[2])
@@ -115,7 +113,10 @@ def test_a_keyed_stream_has_both_states_and_timers() -> None:
         ("k", 5, {"a": 7}),
         ("m", 2, {"a": 7}),
     ]
-    assert sorted(job.only(s0=[(3, "rule", "report", 0)])) == [("report", "k", 5), ("report", "m", 2)]
+    assert sorted(job.only(s0=[(3, "rule", "report", 0)])) == [
+        ("report", "k", 5),
+        ("report", "m", 2),
+    ]
     assert job.only(s0=[(4, "rule", "report", 3)]) == [("report", "k", 5)]
     assert job.only(s0=[(5, "rule", "clear", 0)]) == []
     assert job.only(s0=[(6, "rule", "report", 0)]) == []
@@ -174,8 +175,6 @@ def test_a_state_that_broadcast_was_not_given_is_named() -> None:
 
 def test_the_function_has_to_fit_the_stream() -> None:
     with pytest.raises(GraphError, match="on a keyed stream broadcast state takes a Keyed"):
-        LocalJob(
-            lambda s: data(s).key_by(1).connect(rules(s).broadcast(RULES)).process(Multiply())
-        )
+        LocalJob(lambda s: data(s).key_by(1).connect(rules(s).broadcast(RULES)).process(Multiply()))
     with pytest.raises(GraphError, match="on a stream that is not keyed"):
         LocalJob(lambda s: data(s).connect(rules(s).broadcast(RULES)).process(Totals()))

@@ -124,9 +124,7 @@ class Answered(KeyedCoProcessFunction):
             self.asked.clear()
             yield ctx.get_current_key(), value[2], ctx.timestamp()
 
-    def on_timer(
-        self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext
-    ) -> Iterable[Any]:
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Iterable[Any]:
         assert ctx.time_domain() is TimeDomain.EVENT_TIME
         self.asked.clear()
         yield LATE, (ctx.get_current_key(), timestamp, ctx.timestamp())

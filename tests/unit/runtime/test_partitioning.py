@@ -144,7 +144,10 @@ def test_partitioning_again_or_by_key_replaces_what_was_asked_before() -> None:
     source = env.from_collection([(1, 2)])
     source.rebalance().shuffle().key_by(0).sum(1).print()
     nodes = json.loads(env.get_execution_plan())["nodes"]
-    assert [n["type"] for n in nodes if "Source" not in n["type"]] == ["Sum", "Sink: Print to Std. Out"]
+    assert [n["type"] for n in nodes if "Source" not in n["type"]] == [
+        "Sum",
+        "Sink: Print to Std. Out",
+    ]
 
 
 def test_the_plan_says_how_records_travel() -> None:
@@ -163,5 +166,7 @@ def test_the_plan_says_how_records_travel() -> None:
 
 
 def test_more_subtasks_than_key_groups_are_not_used() -> None:
-    received = run(lambda s: s.rebalance().map(Subtask()), [1] * 8, parallelism=5, max_parallelism=2)
+    received = run(
+        lambda s: s.rebalance().map(Subtask()), [1] * 8, parallelism=5, max_parallelism=2
+    )
     assert subtasks(received) == {0: 4, 1: 4}
