@@ -162,7 +162,7 @@ def test_the_side_that_is_not_broadcast_may_only_read() -> None:
             ctx.get_broadcast_state(RULES).put("a", 1)
 
     job = LocalJob(lambda s: data(s).connect(rules(s).broadcast(RULES)).process(Writing()))
-    with pytest.raises(OperatorError, match="'Co-Process-Broadcast' failed on .*'x'"):
+    with pytest.raises(OperatorError, match=r"'Co-Process-Broadcast' failed on .*'x'"):
         job.only(s0=[(1, "x", "", 1)])
 
 

@@ -61,7 +61,7 @@ def test_co_map_and_co_flat_map_have_a_method_for_each_stream() -> None:
 def test_a_declared_output_type_is_checked() -> None:
     job = LocalJob(lambda s: connected(s).flat_map(Spelt(), output_type=Types.INT()))
     assert job.only(s0=[(1, "a", 2)]) == [0, 1]
-    with pytest.raises(OperatorError, match="operator 'Co-Flat Map' failed on .*'x'"):
+    with pytest.raises(OperatorError, match=r"operator 'Co-Flat Map' failed on .*'x'"):
         job.only(s0=[(1, "a", "x")])
 
 

@@ -174,5 +174,5 @@ def test_what_cannot_be_joined_is_refused() -> None:
         lambda s: sides(s)[0].interval_join(sides(s)[1]).between(0, 0).process(Both()),
         out_of_orderness=None,
     )
-    with pytest.raises(OperatorError, match="'Interval Join' failed .*\n(.*\n)*.*without a time"):
+    with pytest.raises(OperatorError, match=r"'Interval Join' failed .*\n(.*\n)*.*without a time"):
         untimed.only(s0=[(1, "l", "a", 1)])
