@@ -71,8 +71,9 @@ class BroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[IN1, IN2, O
     def process_broadcast_element(
         self, value: Any, ctx: BroadcastProcessFunction.Context
     ) -> Iterable[Any] | None:
-        """Called in every key group, so that each has the state: what is emitted from here is
-        emitted once for each of them, where Flink emits it once per subtask."""
+        """Called for every key group, so that each has the state, on one function object per
+        subtask; what is emitted is emitted once per subtask, as in Flink. What has to be known of
+        broadcast elements belongs into the broadcast state, not into attributes."""
 
 
 class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, IN1, IN2, OUT]):
@@ -86,8 +87,8 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
             self, state_descriptor: StateDescriptor, function: Callable[[Any, Any], object]
         ) -> None:
             """Java's: calls `function(key, state)` for every key of the key group that has such
-            state. A function class that uses it has its keys indexed, which costs an entry for
-            each of them."""
+            state. What the same call emits is emitted by every key group. A function class that
+            uses it has its keys indexed, which costs an entry for each of them."""
 
     class ReadOnlyContext(BaseBroadcastProcessFunction.ReadOnlyContext):
         """For the keyed stream's elements."""
@@ -113,7 +114,7 @@ class KeyedBroadcastProcessFunction(BaseBroadcastProcessFunction, Generic[KEY, I
     def process_broadcast_element(
         self, value: Any, ctx: KeyedBroadcastProcessFunction.Context
     ) -> Iterable[Any] | None:
-        """Called in every key group, see BroadcastProcessFunction."""
+        """Called for every key group, see BroadcastProcessFunction."""
 
     def on_timer(
         self, timestamp: int, ctx: KeyedBroadcastProcessFunction.OnTimerContext

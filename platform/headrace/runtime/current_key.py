@@ -24,6 +24,7 @@ class CurrentKey:
     watermark = MIN_WATERMARK
     processing_time = 0
     batch: object = None
+    leads = True
 
     def begin(self, head: Head, store: Store, pipeline: Pipeline) -> None:
         """Turn to another key group."""

@@ -89,6 +89,7 @@ class LevelHost:
         for assigner in self._assigners.values():
             assigner.start(head.time)
         self.current.begin(head, store, self._pipeline)
+        self.current.leads = self._program.leads(group)
 
         self.current.drop_expired(self._nodes.values())
         self._fire_processing_timers()

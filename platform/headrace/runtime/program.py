@@ -82,6 +82,8 @@ class Program:
     parallelism: int
     attempt: int = 0
     job_id: str = ""
+    #: The id of a transformation of the stream graph -> its node's number; empty in the workers.
+    numbers: dict[int, int] = field(default_factory=dict)
     #: All input is read before event time moves, and aggregations emit their final value only.
     batch: bool = False
     #: Whether the plan shows operators chained.
@@ -96,6 +98,10 @@ class Program:
     def subtask_of(self, group: int) -> int:
         """The subtask that a key group belongs to."""
         return keys.subtask_of(group, self.subtasks, self.max_parallelism)
+
+    def leads(self, group: int) -> bool:
+        """Whether a key group is the first of its subtask."""
+        return group == 0 or self.subtask_of(group) != self.subtask_of(group - 1)
 
     @property
     def subtasks(self) -> int:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from headrace.common import Types
+from headrace.common import Configuration, Types
 from headrace.datastream import (
     BroadcastProcessFunction,
     DataStream,
     KeyedBroadcastProcessFunction,
     OutputTag,
     RuntimeContext,
+    StreamExecutionEnvironment,
 )
 from headrace.datastream.state import MapStateDescriptor, ValueStateDescriptor
 from headrace.runtime.operators.operator import OperatorError
@@ -178,3 +179,22 @@ def test_the_function_has_to_fit_the_stream() -> None:
         LocalJob(lambda s: data(s).key_by(1).connect(rules(s).broadcast(RULES)).process(Multiply()))
     with pytest.raises(GraphError, match="on a stream that is not keyed"):
         LocalJob(lambda s: data(s).connect(rules(s).broadcast(RULES)).process(Totals()))
+
+
+def test_what_a_broadcast_element_emits_comes_once_per_subtask() -> None:
+    class Told(Multiply):
+        def process_broadcast_element(
+            self, value: Any, ctx: BroadcastProcessFunction.Context
+        ) -> Iterable[Any]:
+            super().process_broadcast_element(value, ctx)
+            yield "told", value[2]
+
+    env = StreamExecutionEnvironment.get_execution_environment(
+        Configuration({"headrace.executor": "in-process"})
+    )
+    env.set_parallelism(2).set_max_parallelism(7)
+    told = env.from_collection([(1, "rule", "double", 2)])
+    numbers = env.from_collection([(1, "x", "double", n) for n in range(3)])
+    joined = numbers.connect(told.broadcast(RULES)).process(Told())
+    values = list(joined.execute_and_collect())
+    assert sorted(values, key=str) == [("told", "double"), ("told", "double"), 0, 2, 4]

@@ -32,6 +32,8 @@ _PAGES = 64
 
 
 class _Broadcast(KeyedOperator):
+    _writing: _Writing
+
     def __init__(
         self,
         function: Any,
@@ -44,6 +46,13 @@ class _Broadcast(KeyedOperator):
 
     def close(self) -> None:
         self.function.close()
+
+    def _take_broadcast(self, value: Any, context: KeyedContext) -> None:
+        """Each key group has to keep the state; what is emitted is emitted once per subtask, but
+        what comes of all keys' states by every key group."""
+        results = list(self.function.process_broadcast_element(value, self._writing) or ())
+        if context.leads or self._writing.used_all_keys:
+            self._emit(results, context, context.timestamp)
 
     def _emit(
         self, results: Iterable[Any] | None, context: KeyedContext, timestamp: int | None
@@ -64,10 +73,10 @@ class BroadcastProcess(_Broadcast):
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         if input_ == BROADCAST_INPUT:
-            results = self.function.process_broadcast_element(value, self._writing)
+            self._take_broadcast(value, context)
         else:
             results = self.function.process_element(value, self._reading)
-        self._emit(results, context, context.timestamp)
+            self._emit(results, context, context.timestamp)
 
 
 class KeyedBroadcastProcess(_Broadcast):
@@ -82,12 +91,13 @@ class KeyedBroadcastProcess(_Broadcast):
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         if input_ == BROADCAST_INPUT:
-            results = self.function.process_broadcast_element(value, self._writing)
-        else:
-            if self._index is not None:
-                self._index.add(context.key)
-            self._reading.function_context.turn_to_element()
-            results = self.function.process_element(value, self._reading)
+            self._writing.used_all_keys = False
+            self._take_broadcast(value, context)
+            return
+        if self._index is not None:
+            self._index.add(context.key)
+        self._reading.function_context.turn_to_element()
+        results = self.function.process_element(value, self._reading)
         self._emit(results, context, context.timestamp)
 
     def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
@@ -126,6 +136,8 @@ class _Times(BaseBroadcastProcessFunction.BaseContext):
 
 
 class _Writing(_Times, BroadcastProcessFunction.Context):
+    used_all_keys = False
+
     def get_broadcast_state(self, state_descriptor: MapStateDescriptor) -> Any:
         return bind_broadcast(self._known(state_descriptor), self._keyed)
 
@@ -166,6 +178,7 @@ class _KeyedWriting(_Writing, KeyedBroadcastProcessFunction.Context):
                 "apply_to_keyed_state has to be called from a method of the function's own class, "
                 "so that its keys are indexed from the start"
             )
+        self.used_all_keys = True
         state = bind(state_descriptor, self._keyed)
         for key in self._index.all():
             self._keyed.turn_to(key)

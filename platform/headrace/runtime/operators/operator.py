@@ -66,6 +66,8 @@ class KeyedContext(Protocol):
     processing_time: int
     #: Another object for each micro-batch and key group.
     batch: object
+    #: Whether this key group is the one of its subtask that does what is done once per subtask.
+    leads: bool
 
     def turn_to(self, key: Any) -> None:
         """Make another key the current one."""
