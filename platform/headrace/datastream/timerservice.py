@@ -10,9 +10,10 @@ class TimerService(abc.ABC):
 
     A second timer of the same key, kind and time changes nothing. Timers fire in order of time.
     Processing time is that of the micro-batch: the same for all its records, and when it is run
-    again. A batch fires the processing-time timers that are due before it handles its records,
-    and the event-time timers that the watermark has passed behind them. Processing-time timers
-    that are not due when all input has ended do not fire, as in Flink."""
+    again. A batch fires the processing-time timers of before its time, then handles its records,
+    then fires the event-time timers that the watermark has passed, and the processing-time timers
+    of its very time. Processing-time timers that are not due when all input has ended do not
+    fire, as in Flink."""
 
     @abc.abstractmethod
     def current_processing_time(self) -> int:

@@ -2,12 +2,13 @@
 
 The order within a batch is fixed, so that a batch run again does the same:
 
-1. processing-time timers that are due at the batch's time, per operator and in order of time;
+1. processing-time timers of before the batch's time, per operator and in order of time;
 2. broadcast elements, then other data, each by sender and sequence number;
 3. control rows: what the sources say of their watermarks, and that input has ended;
 4. per operator, in the order of the graph: its watermark moves, due event-time timers fire in
    order of time;
-5. processing-time timers that were set for a time that has come;
+5. processing-time timers up to the batch's time: the records of this time came first, as they
+   belong to windows that end with it;
 6. what was sent goes out in frames, control rows go on to the next level.
 """
 
@@ -92,14 +93,14 @@ class LevelHost:
         self.current.leads = self._program.leads(group)
 
         self.current.drop_expired(self._nodes.values())
-        self._fire_processing_timers()
+        self._fire_processing_timers(head.time - 1)
         passed_on = [f for f in rows if f.op not in self._nodes and f.kind != frames.CONTROL]
         self._run_data([f for f in rows if f.kind <= frames.DATA and f.op in self._nodes])
         controls = [f for f in rows if f.kind == frames.CONTROL]
         ended = self._take_controls(head, controls)
         self._settle(writer, ended)
         self._advance(head)
-        self._fire_processing_timers()
+        self._fire_processing_timers(head.time)
         self._settle(writer, ended)
 
         due = self._next_due(head)
@@ -189,13 +190,13 @@ class LevelHost:
                 where = f"timer at {timestamp} of key {current.key!r}"
                 raise OperatorError(node.name, where, traceback.format_exc()) from error
 
-    def _fire_processing_timers(self) -> None:
+    def _fire_processing_timers(self, until: int) -> None:
         current = self.current
         for node in self._nodes.values():
             operator = _keyed(node)
             current.enter(node)
             timers = current.processing_timers
-            while (due := timers.pop_due(node.uid, current.processing_time)) is not None:
+            while (due := timers.pop_due(node.uid, until)) is not None:
                 timestamp, (_, key, namespace) = due
                 current.timestamp = None
                 current.turn_to(key)

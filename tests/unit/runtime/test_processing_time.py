@@ -52,15 +52,15 @@ def reminders() -> DurableJob:
     return DurableJob(lambda s: s.key_by(lambda v: v[0]).process(Reminder()), out_of_orderness=None)
 
 
-def test_timers_fire_in_order_before_the_batchs_records() -> None:
+def test_timers_fire_in_order_and_those_of_before_come_first() -> None:
     job = reminders()
     records = [("a", "set", 30), ("a", "set", 20), ("a", "set", 30), ("a", "set", 90)]
     assert job.only(time=10, s0=records) == [("a", "set", 10)] * 4
     assert job.only(time=19, s0=[("a", "look", 0)]) == [("a", "look", 19)]
     assert job.only(time=30, s0=[("a", "look", 0)]) == [
         ("a", "processing", 20, 20),
-        ("a", "processing", 30, 30),
         ("a", "look", 30),
+        ("a", "processing", 30, 30),
     ]
     assert job.tick(80) == []
     assert job.tick(95) == [("a", "processing", 90, 90)]
@@ -157,7 +157,7 @@ def windows(past: list[tuple[int, str, Any]], kind: str) -> list[tuple[str, int,
     content: defaultdict[tuple[str, int, int], list[Any]] = defaultdict(list)
     for time, key, record in past:
         if kind == "session":
-            open_ones = [w for w in content if w[0] == key and w[2] - 1 > time]
+            open_ones = [w for w in content if w[0] == key and w[2] - 1 >= time]
             start = open_ones[0][1] if open_ones else time
             before = content.pop(open_ones[0]) if open_ones else []
             content[key, start, time + 10] = [*before, record]

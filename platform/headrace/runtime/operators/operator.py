@@ -115,8 +115,8 @@ class KeyedOperator(abc.ABC):
 
     def on_processing_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:  # noqa: B027
         """Called in order of time for each timer that the time of the micro-batch has reached:
-        before the batch's data, and again behind it for timers set into the past. The context's
-        `timestamp` is None, as what is emitted has none."""
+        before the batch's data where it is past, else behind it. The context's `timestamp` is
+        None, as what is emitted has none."""
 
 
 class OperatorError(RuntimeError):
