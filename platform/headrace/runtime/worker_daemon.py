@@ -7,9 +7,15 @@ Spark's short-lived planning workers need less and get none of it.
 
 import gc
 import importlib
+import socket
 import sys
+from collections.abc import Callable
 
 from pyspark import daemon
+
+from headrace.runtime import closing
+
+Worker = Callable[[socket.socket, bool], int]
 
 #: The workers that run tasks; the daemon's first argument says which kind it forks.
 TASKS = "pyspark.worker"
@@ -29,7 +35,23 @@ def main() -> None:
             importlib.import_module(module)
         # shared with the workers, and left out when each of them collects garbage after a task
         gc.freeze()
+        daemon.worker = closing_behind(daemon.worker)  # type: ignore[assignment]
     daemon.manager()
+
+
+def closing_behind(worker: Worker) -> Worker:
+    """Spark's worker, that closes what it opened when it is not used again: any answer but 0."""
+
+    def run(sock: socket.socket, authenticated: bool) -> int:
+        code = 1
+        try:
+            code = worker(sock, authenticated)
+        finally:
+            if code:
+                closing.close_all()
+        return code
+
+    return run
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ from headrace.datastream import (
     RuntimeContext,
     StreamExecutionEnvironment,
 )
+from headrace.runtime import progress
+from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.operators.operator import OperatorError
 from headrace.runtime.transformations import GraphError
 from tests.unit.runtime.local_jobs import LocalJob
@@ -355,3 +357,27 @@ def test_every_function_has_open_and_close() -> None:
     ]
     assert len(kinds) > 15
     assert all(issubclass(kind, Function) for kind in kinds)
+
+
+@pytest.mark.parametrize(("code", "closed"), [(0, False), (1, True), (-1, True)])
+def test_a_worker_that_spark_lets_go_closes_what_it_opened(code: int, closed: bool) -> None:
+    """Between two tasks it answers 0, and stays."""
+    script = (
+        "from headrace.runtime import closing, worker_daemon\n"
+        "closing.at_end(lambda: print('closed'))\n"
+        f"print(worker_daemon.closing_behind(lambda sock, authenticated: {code})(None, True))\n"
+        "import os, sys; sys.stdout.flush(); os._exit(0)\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == (["closed"] if closed else []) + [str(code)], done.stderr
+
+
+def test_what_functions_measure_is_told_of_each_checkpoint() -> None:
+    report = BatchReport(3, time=5, visible_at=9)
+    report.metrics.gauges["last"] = 7
+    report.metrics.distributions["bytes"] = [1, 4, 4, 4]
+    told = progress.checkpoint(3, None, report, {"seen": 1})
+    assert (told.gauges, told.distributions) == ({"last": 7}, {"bytes": [1, 4, 4, 4]})
