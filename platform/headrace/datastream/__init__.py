@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headrace.datastream.async_data_stream import AsyncDataStream
+    from headrace.datastream.checkpoint_config import CheckpointConfig
     from headrace.datastream.checkpointing_mode import CheckpointingMode
     from headrace.datastream.connectors.base import DeliveryGuarantee
     from headrace.datastream.data_stream import (
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
         DataStreamSink,
         KeyedStream,
         WindowedStream,
+    )
+    from headrace.datastream.execution_mode import RuntimeExecutionMode
+    from headrace.datastream.externalized_checkpoint_retention import (
+        ExternalizedCheckpointRetention,
     )
     from headrace.datastream.functions import (
         AggregateFunction,
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
         WindowFunction,
     )
     from headrace.datastream.output_tag import OutputTag
+    from headrace.datastream.sink_function import SinkFunction
     from headrace.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
     from headrace.datastream.window import (
@@ -69,6 +75,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "headrace.datastream.async_data_stream": ("AsyncDataStream",),
+    "headrace.datastream.checkpoint_config": ("CheckpointConfig",),
     "headrace.datastream.checkpointing_mode": ("CheckpointingMode",),
     "headrace.datastream.connectors.base": ("DeliveryGuarantee",),
     "headrace.datastream.data_stream": (
@@ -83,6 +90,8 @@ _MODULES = {
         "KeyedStream",
         "WindowedStream",
     ),
+    "headrace.datastream.execution_mode": ("RuntimeExecutionMode",),
+    "headrace.datastream.externalized_checkpoint_retention": ("ExternalizedCheckpointRetention",),
     "headrace.datastream.functions": (
         "AggregateFunction",
         "AsyncFunction",
@@ -113,6 +122,7 @@ _MODULES = {
         "WindowFunction",
     ),
     "headrace.datastream.output_tag": ("OutputTag",),
+    "headrace.datastream.sink_function": ("SinkFunction",),
     "headrace.datastream.slot_sharing_group": ("MemorySize", "SlotSharingGroup"),
     "headrace.datastream.stream_execution_environment": ("StreamExecutionEnvironment",),
     "headrace.datastream.window": (
@@ -147,6 +157,7 @@ __all__ = [
     "BroadcastProcessFunction",
     "BroadcastStream",
     "CachedDataStream",
+    "CheckpointConfig",
     "CheckpointingMode",
     "CloseableIterator",
     "CoFlatMapFunction",
@@ -158,6 +169,7 @@ __all__ = [
     "DataStreamSink",
     "DeliveryGuarantee",
     "EventTimeTrigger",
+    "ExternalizedCheckpointRetention",
     "FilterFunction",
     "FlatJoinFunction",
     "FlatMapFunction",
@@ -177,6 +189,8 @@ __all__ = [
     "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
+    "RuntimeExecutionMode",
+    "SinkFunction",
     "SlidingEventTimeWindows",
     "SlotSharingGroup",
     "StreamExecutionEnvironment",

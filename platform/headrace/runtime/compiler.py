@@ -74,6 +74,7 @@ def compile_graph(
         max_parallelism=max_parallelism,
         parallelism=parallelism,
         batch=batch,
+        numbers={number: node.id for number, node in compiler.nodes.items()},
     )
 
 

@@ -74,18 +74,21 @@ class LocalJob:
             begun = time.monotonic()
             rows = {reader.number: parts for reader in readers if (parts := reader.next())}
             ended = {reader.number for reader in readers if reader.ended}
-            if rows:
-                self._batch(rows)
+            if len(ended) == len(readers):
+                return
+            new = ended - self._told
+            if rows or new or self._is_due(begun - quiet_since):
+                self._batch(rows, ended_sources=new, tick=True)
+                self._told |= new
                 quiet_since = time.monotonic()
                 for reader in readers:
                     reader.committed()
-            elif len(ended) == len(readers):
-                return
-            elif ended - self._told or begun - quiet_since > TICK_SECONDS:
-                self._batch({}, ended_sources=ended - self._told, tick=True)
-                self._told |= ended
-                quiet_since = time.monotonic()
             self._pause(begun, bool(rows), all(r.ended or r.bounded for r in readers))
+
+    def _is_due(self, quiet: float) -> bool:
+        """Whether time has to go on without data: for a timer, or as it has not for a while."""
+        due = self._run.metrics.next_timer
+        return quiet > TICK_SECONDS or (due is not None and due <= time.time() * 1000)
 
     def _pause(self, begun: float, busy: bool, bounded: bool) -> None:
         pause = 0.0 if busy else IDLE_SECONDS
@@ -107,6 +110,7 @@ class LocalJob:
         splits = [f"{number}:{SPLIT}" for number in sorted(ended_sources)]
         while True:
             snapshot = self._run.snapshot() if self._restarts.may_follow else None
+            self._run.metrics.next_timer = None  # each batch says it anew
             try:
                 sent = self._run.frames(
                     rows, time=self._time, tick=tick, ended=ended, ended_splits=splits

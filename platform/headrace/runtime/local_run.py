@@ -106,13 +106,20 @@ class LocalRun:
         tick: bool = False,
         ended: bool = False,
         ended_splits: Iterable[str] = (),
+        watermarks: Mapping[str, int] | None = None,
     ) -> dict[int, list[tuple[int | None, Any]]]:
         """One micro-batch of rows per source's number at a time (ms); what each sink got.
         `tick`: time goes on without data; `ended`: all input has ended;
-        `ended_splits`: nothing more comes from these, "<source's number>:<split>"."""
+        `ended_splits`: nothing more comes from these, "<source's number>:<split>";
+        `watermarks`: what generators say, "<generator>/<split>" -> ms."""
         received: dict[int, list[tuple[int | None, Any]]] = {n: [] for n in self.program.sinks}
         for frame in self.frames(
-            rows, time=time, tick=tick, ended=ended, ended_splits=ended_splits
+            rows,
+            time=time,
+            tick=tick,
+            ended=ended,
+            ended_splits=ended_splits,
+            watermarks=watermarks,
         ):
             received[frame.op] += [(ts, value) for ts, _, value in frames.loads(frame.frame)]
         return received
@@ -125,6 +132,7 @@ class LocalRun:
         tick: bool = False,
         ended: bool = False,
         ended_splits: Iterable[str] = (),
+        watermarks: Mapping[str, int] | None = None,
     ) -> list[Frame]:
         """As `batch`, the frames of the sinks as their tasks would get them."""
         sent: list[Frame] = []
@@ -134,11 +142,11 @@ class LocalRun:
                 stage = IngestStage(pipeline.program, pipeline, source, task)
                 stage.take([part], time)
                 sent += [*stage.frames(), *stage.finish()]
-        gone = ingest.ended_splits(self.program, ended_splits)
-        if tick or ended or gone:
+        told = {**ingest.ended_splits(self.program, ended_splits), **(watermarks or {})}
+        if tick or ended or told:
             writer = FrameWriter("control", self.program.max_parallelism)
             writer.time = time
-            sent += writer.control(Control(gone, ended))
+            sent += writer.control(Control(told, ended))
         for level in range(1, self.program.levels + 1):
             sent = self._level(level, sent)
         return self._for_sinks(sent)

@@ -36,7 +36,11 @@ def plan_text(program: Program) -> str:
 
 def _chain(members: dict[int, Node], before: chains.Inputs, number: int) -> str:
     """As Flink names tasks: `a -> b`, `a -> (b, c -> d)`."""
-    after = [n for n in members if n != number and before[n][0][0].id == number]
+
+    def reads(member: int) -> int | None:
+        return before[member][0][0].id if member in before else None
+
+    after = [n for n in members if n != number and reads(n) == number]
     names = [_chain(members, before, n) for n in after]
     if not names:
         return members[number].name
