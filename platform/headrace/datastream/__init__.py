@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headrace.datastream.async_data_stream import AsyncDataStream
     from headrace.datastream.checkpoint_config import CheckpointConfig
+    from headrace.datastream.checkpoint_storage import (
+        CheckpointStorage,
+        CustomCheckpointStorage,
+        FileSystemCheckpointStorage,
+        JobManagerCheckpointStorage,
+    )
     from headrace.datastream.checkpointing_mode import CheckpointingMode
     from headrace.datastream.connectors.base import DeliveryGuarantee
     from headrace.datastream.data_stream import (
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     )
     from headrace.datastream.functions import (
         AggregateFunction,
+        AllWindowFunction,
         AsyncFunction,
         AsyncRetryPredicate,
         AsyncRetryStrategy,
@@ -50,7 +57,9 @@ if TYPE_CHECKING:
         KeyedProcessFunction,
         KeySelector,
         MapFunction,
+        NullByteKeySelector,
         Partitioner,
+        ProcessAllWindowFunction,
         ProcessFunction,
         ProcessJoinFunction,
         ProcessWindowFunction,
@@ -62,20 +71,38 @@ if TYPE_CHECKING:
     from headrace.datastream.output_tag import OutputTag
     from headrace.datastream.sink_function import SinkFunction
     from headrace.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
+    from headrace.datastream.state_backend import (
+        CustomStateBackend,
+        EmbeddedRocksDBStateBackend,
+        HashMapStateBackend,
+        PredefinedOptions,
+        StateBackend,
+    )
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from headrace.datastream.time_domain import TimeDomain
     from headrace.datastream.window import (
+        CountWindow,
         EventTimeTrigger,
+        GlobalWindow,
+        MergingWindowAssigner,
         SlidingEventTimeWindows,
         TimeWindow,
         Trigger,
         TriggerResult,
         TumblingEventTimeWindows,
+        Window,
         WindowAssigner,
     )
 
 _MODULES = {
     "headrace.datastream.async_data_stream": ("AsyncDataStream",),
     "headrace.datastream.checkpoint_config": ("CheckpointConfig",),
+    "headrace.datastream.checkpoint_storage": (
+        "CheckpointStorage",
+        "CustomCheckpointStorage",
+        "FileSystemCheckpointStorage",
+        "JobManagerCheckpointStorage",
+    ),
     "headrace.datastream.checkpointing_mode": ("CheckpointingMode",),
     "headrace.datastream.connectors.base": ("DeliveryGuarantee",),
     "headrace.datastream.data_stream": (
@@ -94,6 +121,7 @@ _MODULES = {
     "headrace.datastream.externalized_checkpoint_retention": ("ExternalizedCheckpointRetention",),
     "headrace.datastream.functions": (
         "AggregateFunction",
+        "AllWindowFunction",
         "AsyncFunction",
         "AsyncRetryPredicate",
         "AsyncRetryStrategy",
@@ -112,7 +140,9 @@ _MODULES = {
         "KeyedCoProcessFunction",
         "KeyedProcessFunction",
         "MapFunction",
+        "NullByteKeySelector",
         "Partitioner",
+        "ProcessAllWindowFunction",
         "ProcessFunction",
         "ProcessJoinFunction",
         "ProcessWindowFunction",
@@ -124,14 +154,26 @@ _MODULES = {
     "headrace.datastream.output_tag": ("OutputTag",),
     "headrace.datastream.sink_function": ("SinkFunction",),
     "headrace.datastream.slot_sharing_group": ("MemorySize", "SlotSharingGroup"),
+    "headrace.datastream.state_backend": (
+        "CustomStateBackend",
+        "EmbeddedRocksDBStateBackend",
+        "HashMapStateBackend",
+        "PredefinedOptions",
+        "StateBackend",
+    ),
     "headrace.datastream.stream_execution_environment": ("StreamExecutionEnvironment",),
+    "headrace.datastream.time_domain": ("TimeDomain",),
     "headrace.datastream.window": (
+        "CountWindow",
         "EventTimeTrigger",
+        "GlobalWindow",
+        "MergingWindowAssigner",
         "SlidingEventTimeWindows",
         "TimeWindow",
         "Trigger",
         "TriggerResult",
         "TumblingEventTimeWindows",
+        "Window",
         "WindowAssigner",
     ),
 }
@@ -148,6 +190,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "AggregateFunction",
+    "AllWindowFunction",
     "AllWindowedStream",
     "AsyncDataStream",
     "AsyncFunction",
@@ -158,6 +201,7 @@ __all__ = [
     "BroadcastStream",
     "CachedDataStream",
     "CheckpointConfig",
+    "CheckpointStorage",
     "CheckpointingMode",
     "CloseableIterator",
     "CoFlatMapFunction",
@@ -165,15 +209,23 @@ __all__ = [
     "CoMapFunction",
     "CoProcessFunction",
     "ConnectedStreams",
+    "CountWindow",
+    "CustomCheckpointStorage",
+    "CustomStateBackend",
     "DataStream",
     "DataStreamSink",
     "DeliveryGuarantee",
+    "EmbeddedRocksDBStateBackend",
     "EventTimeTrigger",
     "ExternalizedCheckpointRetention",
+    "FileSystemCheckpointStorage",
     "FilterFunction",
     "FlatJoinFunction",
     "FlatMapFunction",
     "Function",
+    "GlobalWindow",
+    "HashMapStateBackend",
+    "JobManagerCheckpointStorage",
     "JoinFunction",
     "KeySelector",
     "KeyedBroadcastProcessFunction",
@@ -182,8 +234,12 @@ __all__ = [
     "KeyedStream",
     "MapFunction",
     "MemorySize",
+    "MergingWindowAssigner",
+    "NullByteKeySelector",
     "OutputTag",
     "Partitioner",
+    "PredefinedOptions",
+    "ProcessAllWindowFunction",
     "ProcessFunction",
     "ProcessJoinFunction",
     "ProcessWindowFunction",
@@ -193,12 +249,15 @@ __all__ = [
     "SinkFunction",
     "SlidingEventTimeWindows",
     "SlotSharingGroup",
+    "StateBackend",
     "StreamExecutionEnvironment",
+    "TimeDomain",
     "TimeWindow",
     "TimerService",
     "Trigger",
     "TriggerResult",
     "TumblingEventTimeWindows",
+    "Window",
     "WindowAssigner",
     "WindowFunction",
     "WindowedStream",
