@@ -12,6 +12,7 @@ from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.execution_mode import RuntimeExecutionMode
+from headrace.runtime import event_times
 from headrace.runtime.exchanges import Exchange, Feedback
 from headrace.runtime.operators import stateless
 from headrace.runtime.operators.co_process import CoProcess
@@ -58,6 +59,7 @@ def compile_graph(
     order = list(upstream(list(sinks)))
     if not order:
         raise GraphError("the job has no sink; call sink_to, print or execute_and_collect first")
+    event_times.check(order)
     batch = _batch(order, mode)
     compiler = _Compiler(order, batch)
     if own_uids:
@@ -175,14 +177,16 @@ class _Compiler:
     def _close_loop(self, loop: LoopTransformation) -> None:
         node = self.nodes[loop.id]
         if not loop.feedback:
-            raise GraphError(f"{loop.name!r} has no close_with: nothing ever comes back to it")
+            raise GraphError(
+                f"{loop.name!r} has no close_with: nothing ever comes back to it ({loop.line})"
+            )
         for edge in loop.feedback:
             body = self.nodes[edge.source.id]
             if body.level != node.level or edge.key is not None:
                 raise GraphError(
                     f"what comes back to {loop.name!r} has to stay within its key group, but "
                     f"{body.name!r} stands before it or behind another exchange; put key_by and "
-                    "partitioning before iterate, or behind the loop"
+                    f"partitioning before iterate, or behind the loop ({edge.source.line})"
                 )
             self._connect(edge, node, Feedback())
 

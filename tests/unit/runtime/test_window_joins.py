@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.common import Time
+from headrace.common import Time, Types
 from headrace.datastream import (
     CoGroupFunction,
     DataStream,
@@ -19,6 +19,7 @@ from headrace.datastream import (
     TumblingEventTimeWindows,
 )
 from headrace.datastream.window import EventTimeSessionWindows
+from headrace.runtime.operators.operator import OperatorError
 from headrace.runtime.transformations import GraphError
 from tests.unit.runtime.local_jobs import LocalJob
 from tests.unit.runtime.test_interval_joins import Value, cut, values
@@ -163,3 +164,26 @@ def test_both_keys_have_to_be_said() -> None:
         LocalJob(lambda s: left(s).join(right(s)).where(2).window(ASSIGNERS["tumbling"]))  # type: ignore[arg-type,return-value]
     with pytest.raises(GraphError, match="before equal_to"):
         LocalJob(lambda s: left(s).join(right(s)).equal_to(2))  # type: ignore[arg-type,return-value]
+
+
+def test_a_declared_type_is_checked_and_late_values_are_counted() -> None:
+    def build(stream: DataStream) -> DataStream:
+        both = left(stream).join(right(stream)).where(2).equal_to(2).window(ASSIGNERS["tumbling"])
+        return both.apply(lambda one, two: one[3] + two[3], Types.INT())
+
+    job = LocalJob(build)
+    assert job.only(s0=[(1, "l", "a", 1), (2, "r", "a", 2), (30, "r", "a", 1)]) == [3]
+    assert job.only(s0=[(1, "l", "a", 1)]) == []
+    assert job.run.metrics.counters == {"numLateRecordsDropped": 1}
+    job.only(s0=[(41, "l", "a", "x"), (41, "r", "a", "y")])
+    with pytest.raises(OperatorError, match="operator 'Window Join' failed on 'xy'"):
+        job.only(ended=True)
+
+
+def test_event_time_without_timestamps_is_refused_with_its_line() -> None:
+    def build(stream: DataStream) -> DataStream:
+        both = left(stream).co_group(right(stream)).where(2).equal_to(2)
+        return both.window(ASSIGNERS["tumbling"]).apply(Groups())
+
+    with pytest.raises(GraphError, match=r"'CoGroup' is in event time.*test_window_joins.py:\d"):
+        LocalJob(build, out_of_orderness=None)

@@ -85,7 +85,7 @@ class _InWindows:
     def _apply(
         self, name: str, function: window_join.Grouped, output_type: TypeInformation | None
     ) -> DataStream:
-        operator = window_join.WindowJoin(self._assigner, function, output_type, **self._settings)
+        operator = window_join.WindowJoin(self._assigner, function=function, **self._settings)
         node = KeyedTransformation(
             name=name, inputs=self._inputs, operator=operator, output_type=output_type
         )

@@ -27,6 +27,8 @@ class IntervalJoinOperator(KeyedOperator):
     """`late` has the side output of each side, or None. A value waits until the watermark says
     that nothing can come that it would meet."""
 
+    needs_timestamps = gives_timestamps = True
+
     def __init__(
         self,
         function: ProcessJoinFunction,

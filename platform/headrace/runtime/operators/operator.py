@@ -97,6 +97,11 @@ class KeyedContext(Protocol):
 class KeyedOperator(abc.ABC):
     """Handles one element of one key at a time, with state and timers."""
 
+    #: Whether elements without a timestamp are of no use to it.
+    needs_timestamps = False
+    #: Whether what it emits has a timestamp, whatever it gets.
+    gives_timestamps = False
+
     def for_batch(self) -> KeyedOperator:
         """What runs in its place where all input is read before event time moves."""
         return self

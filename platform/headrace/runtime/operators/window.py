@@ -52,6 +52,8 @@ class Window(KeyedOperator):
     """`aggregate`, `reduce`, or neither (all elements are kept); then perhaps `function`: any of
     the four kinds of window function. Raises ValueError for parts that do not fit together."""
 
+    gives_timestamps = True
+
     def __init__(
         self,
         assigner: WindowAssigner[Any, Any],
@@ -73,7 +75,7 @@ class Window(KeyedOperator):
         self.allowed_lateness = allowed_lateness
         self.late_tag = late_tag
         self._merges = isinstance(assigner, MergingWindowAssigner)
-        self._event_time = assigner.is_event_time()
+        self._event_time = self.needs_timestamps = assigner.is_event_time()
         if self._merges and not self.trigger.can_merge():
             raise ValueError(
                 f"the windows of {assigner!r} merge, but {type(self.trigger).__name__} does not "

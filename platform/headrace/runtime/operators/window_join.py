@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.function import RuntimeContext
 from headrace.datastream.functions import Function, WindowFunction
 from headrace.datastream.join_functions import CoGroupFunction, FlatJoinFunction
-from headrace.datastream.window import WindowAssigner
-from headrace.runtime.operators.operator import KeyedContext, method, side_or_main
+from headrace.runtime.operators.operator import KeyedContext, method
 from headrace.runtime.operators.window import Window
 
 
@@ -35,9 +33,7 @@ class TaggedUnion(NamedTuple):
 
 
 class Grouped(WindowFunction[Any, Any, Any, Any]):
-    """Takes a window's values apart; `output_type` is set before it is opened."""
-
-    output_type: TypeInformation | None = None
+    """Takes a window's values apart."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -54,9 +50,7 @@ class Grouped(WindowFunction[Any, Any, Any, Any]):
         both: tuple[list[Any], list[Any]] = ([], [])
         for tagged in inputs:
             both[tagged.stream].append(tagged.value)
-        for result in self.results(*both):
-            is_main = side_or_main(result)[0] is None
-            yield self.output_type.check(result) if self.output_type and is_main else result
+        return self.results(*both)
 
     def results(self, first: list[Any], second: list[Any]) -> Iterable[Any]:
         raise NotImplementedError
@@ -87,16 +81,6 @@ class Pairs(Grouped):
 
 class WindowJoin(Window):
     """Two inputs; assigner, trigger and evictor see TaggedUnions."""
-
-    def __init__(
-        self,
-        assigner: WindowAssigner[Any, Any],
-        function: Grouped,
-        output_type: TypeInformation | None,
-        **settings: Any,
-    ) -> None:
-        super().__init__(assigner, function=function, **settings)
-        function.output_type = output_type
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         super().process(TaggedUnion(input_, value), input_, context)
