@@ -23,6 +23,7 @@ from headrace.runtime.current_key import CurrentKey
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
 from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
+from headrace.runtime.operators.pass_on import PassOn
 from headrace.runtime.operators.timestamps import taken_watermarks
 from headrace.runtime.pipeline import Pipeline, opening
 from headrace.runtime.program import Node, Program
@@ -124,6 +125,9 @@ class LevelHost:
             operator = _keyed(node)
             current.enter(node)
             records: list[Record] = frames.loads(frame.frame)
+            if isinstance(operator, PassOn):
+                self._pipeline.send(node, None, [(ts, value) for ts, _, value in records])
+                continue
             value = None
             try:
                 for current.timestamp, key, value in records:

@@ -170,3 +170,21 @@ def test_what_needs_keyed_streams_is_refused_with_its_line() -> None:
         LocalJob(lambda s: connected(s).flat_map(LastNumber()))
     with pytest.raises(TypeError, match="takes a CoMapFunction"):
         LocalJob(lambda s: connected(s).map(lambda v: v))  # type: ignore[arg-type]
+
+
+def test_a_client_with_a_get_state_of_its_own_is_no_keyed_state() -> None:
+    class Client:
+        def get_state(self) -> int:
+            return 7
+
+    class Asking(CoMapFunction):
+        def open(self, runtime_context: RuntimeContext) -> None:
+            client = Client()
+            self.state = client.get_state()
+
+        def map1(self, value: Any) -> Any:
+            return self.state
+
+        map2 = map1
+
+    assert LocalJob(lambda s: connected(s).map(Asking())).only(s0=[(1, "a", 1)]) == [7]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from headrace.common import Time
 from headrace.datastream import DataStream, KeyedStream, OutputTag, ProcessJoinFunction
 from headrace.runtime.transformations import GraphError
+from tests.unit.runtime.durable_jobs import DISTURBANCES, DurableJob
 from tests.unit.runtime.local_jobs import LocalJob
 
 LEFT, RIGHT, ODD = OutputTag("late left"), OutputTag("late right"), OutputTag("odd")
@@ -174,3 +175,25 @@ def test_what_cannot_be_joined_is_refused() -> None:
             lambda s: sides(s)[0].interval_join(sides(s)[1]).between(0, 0).process(Both()),
             out_of_orderness=None,
         )
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    values,
+    st.lists(st.integers(0, 8), max_size=6),
+    st.integers(-15, 15),
+    st.integers(0, 20),
+    DISTURBANCES,
+)
+def test_crashes_and_restarts_do_not_show_in_interval_joins(
+    data: list[Any], sizes: list[int], lower: int, width: int, disturbances: list[str]
+) -> None:
+    def build(stream: DataStream) -> DataStream:
+        left, right = sides(stream)
+        return left.interval_join(right).between(lower, lower + width).process(Both())
+
+    batches = cut(data, sizes)
+    job = DurableJob(build, out_of_orderness=100)
+    steps = zip([*batches, None], disturbances, strict=False)
+    got = [out for batch, disturbance in steps for out in job.step(batch, 0, disturbance)]
+    assert sorted(got) == sorted(expected(batches, lower, lower + width, 100)[0])

@@ -21,6 +21,7 @@ from headrace.datastream import (
 from headrace.datastream.window import EventTimeSessionWindows
 from headrace.runtime.operators.operator import OperatorError
 from headrace.runtime.transformations import GraphError
+from tests.unit.runtime.durable_jobs import DISTURBANCES, DurableJob
 from tests.unit.runtime.local_jobs import LocalJob
 from tests.unit.runtime.test_interval_joins import Value, cut, values
 
@@ -187,3 +188,24 @@ def test_event_time_without_timestamps_is_refused_with_its_line() -> None:
 
     with pytest.raises(GraphError, match=r"'CoGroup' is in event time.*test_window_joins.py:\d"):
         LocalJob(build, out_of_orderness=None)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    values,
+    st.lists(st.integers(0, 8), max_size=6),
+    st.sampled_from(sorted(ASSIGNERS)),
+    DISTURBANCES,
+)
+def test_crashes_and_restarts_do_not_show_in_joins(
+    data: list[Any], sizes: list[int], kind: str, disturbances: list[str]
+) -> None:
+    def build(stream: DataStream) -> DataStream:
+        both = left(stream).co_group(right(stream)).where(lambda v: v[2]).equal_to(2)
+        return both.window(ASSIGNERS[kind]).apply(Groups())
+
+    batches = cut(data, sizes)
+    job = DurableJob(build, out_of_orderness=100)
+    steps = zip([*batches, None], disturbances, strict=False)
+    got = [out for batch, disturbance in steps for out in job.step(batch, 0, disturbance)]
+    assert sorted(got) == groups_of(kind, [v for batch in batches for v in batch])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dis
+from itertools import pairwise
+from types import CodeType
 from typing import Any, NoReturn
 
 from headrace.runtime.transformations import GraphError, line_of_program
@@ -24,7 +27,20 @@ def refuse(problem: str) -> NoReturn:
 def refuse_keyed_state(function: Any, why: str) -> None:
     """Raises GraphError where the function's `open` asks its context for keyed state."""
     code = getattr(getattr(type(function), "open", None), "__code__", None)
-    asked = _KEYED_STATE.intersection(code.co_names) if code is not None else ()
+    asked = _asked_of_context(code) if code is not None else set()
     if asked:
         name = type(function).__name__
         refuse(f"{name} asks for keyed state ({', '.join(sorted(asked))}), but {why}")
+
+
+def _asked_of_context(code: CodeType) -> set[str]:
+    """The keyed states that a function asks its second parameter for."""
+    context = code.co_varnames[1:2]
+    return {
+        instruction.argval
+        for before, instruction in pairwise(dis.get_instructions(code))
+        if before.opname.startswith("LOAD_FAST")
+        and (before.argval,) == context
+        and instruction.opname in ("LOAD_METHOD", "LOAD_ATTR")
+        and instruction.argval in _KEYED_STATE
+    }

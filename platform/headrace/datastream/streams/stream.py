@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from headrace.common.execution_config import ExecutionConfig
 from headrace.common.typeinfo import TupleTypeInfo, TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.functions import KeyedProcessFunction, ProcessFunction
@@ -47,6 +48,9 @@ class DataStream(StreamEnds):
 
     def get_execution_environment(self) -> StreamExecutionEnvironment:
         return self._environment
+
+    def get_execution_config(self) -> ExecutionConfig:
+        return self._environment.get_config()
 
     def get_type(self) -> TypeInformation | None:
         """The declared type, or None: any Python value."""

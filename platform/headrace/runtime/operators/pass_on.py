@@ -1,4 +1,5 @@
-"""Where an exchange without a key ends: what comes in goes on to what stands behind it."""
+"""Where an exchange without a key ends: what comes in goes on to what stands behind it. The host
+passes on whole frames."""
 
 from __future__ import annotations
 
