@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from headrace.runtime.host import Head
 
 
+#: In place of a namespace that is none.
+_UNKNOWN = object()
+
+
 class CurrentKey:
     """The KeyedContext of all operators of a level: one object, moved from key to key."""
 
@@ -41,12 +45,14 @@ class CurrentKey:
         """Turn to another operator."""
         self._node = node
         self._uid = node.uid
+        self._namespace: Any = _UNKNOWN
         self.watermark = self._head.watermarks.get(node.uid, MIN_WATERMARK)
 
     def turn_to(self, key: Any) -> None:
         """Turn to another key."""
         self.key = key
         self._key_bytes = keys.encode(key)
+        self._namespace = _UNKNOWN
 
     def flush(self) -> None:
         self._entries.flush()
@@ -109,4 +115,8 @@ class CurrentKey:
         self.processing_timers.delete(timestamp, self._owner(namespace))
 
     def _owner(self, namespace: Any) -> bytes:
-        return owner_bytes(self._uid, self._key_bytes, namespace)
+        # a record touches the same window several times
+        if namespace is not self._namespace:
+            self._namespace = namespace
+            self._owner_bytes = owner_bytes(self._uid, self._key_bytes, namespace)
+        return self._owner_bytes
