@@ -168,9 +168,9 @@ def _single(value: Any) -> float:
 def _decimal(value: Any) -> Decimal:
     if isinstance(value, Decimal):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"it is a {type(value).__name__}")
-    return Decimal(value)
+    return Decimal(str(value))
 
 
 def _instance(*kinds: type) -> Convert:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from headrace.common.basic_types import BasicTypeInfo
+from headrace.common.basic_types import basic
 from headrace.common.type_base import TypeInformation, TypeMismatch, shown
 from headrace.common.types import Row
 
@@ -198,9 +198,8 @@ class PrimitiveArrayTypeInfo(_Array):
     elem_type: TypeInformation
 
     def check(self, value: Any, where: str = "value") -> Any:
-        if isinstance(self.elem_type, BasicTypeInfo) and self.elem_type.name == "BYTE":
-            if isinstance(value, bytes | bytearray | memoryview):
-                return bytes(value)
+        if isinstance(value, bytes | bytearray | memoryview) and self.elem_type == basic("BYTE"):
+            return bytes(value)
         checked = super().check(value, where)
         if checked is not None and None in checked:
             raise TypeMismatch(f"{where}[{checked.index(None)}] is null")

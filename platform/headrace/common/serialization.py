@@ -5,6 +5,9 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from headrace.common.basic_types import basic
+from headrace.common.type_base import TypeInformation
+
 
 class DeserializationError(ValueError):
     """The bytes of a record are not what its schema says."""
@@ -21,6 +24,11 @@ class SerializationSchema(abc.ABC):
 class DeserializationSchema(abc.ABC):
     """Turns bytes into values. Called in order, once per record, on executors."""
 
+    @property
+    def produced_type(self) -> TypeInformation | None:
+        """What the values are declared to be; None for any Python value."""
+        return None
+
     @abc.abstractmethod
     def deserialize(self, data: bytes | None) -> Any:
         """The value; raises DeserializationError for bytes it cannot read."""
@@ -32,6 +40,10 @@ class SimpleStringSchema(SerializationSchema, DeserializationSchema):
     def __init__(self, charset: str = "UTF-8") -> None:
         "".encode(charset)
         self._charset = charset
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return basic("STRING")
 
     def serialize(self, value: Any) -> bytes:
         return str(value).encode(self._charset)

@@ -41,6 +41,8 @@ def type_of(hint: object) -> TypeInformation | None:
     none. Raises TypeError for what no type is known for."""
     if hint is None or isinstance(hint, TypeInformation):
         return hint
+    if hasattr(hint, "to_type_info"):  # a table's column type
+        return hint.to_type_info()  # type: ignore[no-any-return]
     return _inner(hint)
 
 

@@ -49,7 +49,7 @@ class EnvironmentSources:
         """`type_info` is what the source says of its values where it is not given."""
         if not isinstance(source, Source):
             raise TypeError(f"a {type(source).__name__} is no source: {source!r}"[:200])
-        declared = type_of(type_info) or getattr(source, "produced_type", None)
+        declared = type_of(type_info) or _produced_type(source)
         transformation = SourceTransformation(
             name=f"Source: {source_name}", output_type=declared, source=source
         )
@@ -151,3 +151,10 @@ class EnvironmentSources:
                 sink=sink,
             )
         )
+
+
+def _produced_type(source: Source) -> TypeInformation | None:
+    """What a source, or the schema it reads with, says of its values."""
+    known: TypeInformation | None = getattr(source, "produced_type", None)
+    schema = getattr(source, "deserializer", None)
+    return known or getattr(schema, "produced_type", None)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from headrace.common.configuration import Configuration
 from headrace.common.type_hints import type_of
-from headrace.common.typeinfo import TypeInformation
+from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.data_stream import DataStream
 from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
@@ -44,8 +44,8 @@ class TestSource:
 
     def push_batch(self, values: Iterable[tuple[Any, int | None]]) -> None:
         """Values with their event times, in one micro-batch, as they come on Spark."""
-        check = (lambda v: v) if self._type is None else self._type.check
-        elements = [(timestamp, check(value)) for value, timestamp in values]
+        kind = self._type or Types.PICKLED_BYTE_ARRAY()
+        elements = [(timestamp, kind.check(value)) for value, timestamp in values]
         self._harness._take(self._node, elements)
 
     def advance_watermark(self, timestamp: int) -> None:

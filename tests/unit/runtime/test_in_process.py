@@ -215,7 +215,7 @@ def test_a_job_fails_when_its_restarts_are_used_up(strategy: dict[str, str]) -> 
 
 
 def test_an_unknown_strategy_is_refused() -> None:
-    with pytest.raises(ValueError, match="restart-strategy.type: 'hope' is not known"):
+    with pytest.raises(ValueError, match=r"restart-strategy\.type: 'hope' is not known"):
         running_sum(environment(**{"restart-strategy.type": "hope"}), failures=0)
 
 
@@ -277,7 +277,7 @@ def test_a_socket_is_read_until_its_server_closes() -> None:
         def serve() -> None:
             client, _ = server.accept()
             with client:
-                client.sendall("eins\nzwei\n".encode())
+                client.sendall(b"eins\nzwei\n")
 
         threading.Thread(target=serve, daemon=True).start()
         lines = environment().socket_text_stream(*server.getsockname())

@@ -111,7 +111,7 @@ def test_a_doubles_text_is_the_double(value: float) -> None:
         (Types.PRIMITIVE_ARRAY(Types.INT()), [1, None], "value[1] is null"),
         (Types.CHAR(), "ab", "value is 'ab', which is no CHAR"),
         (Types.SQL_DATE(), 5, "value is 5, which is no SQL_DATE"),
-        (Types.BIG_DEC(), 1.5, "value is 1.5, which is no BIG_DEC"),
+        (Types.BIG_DEC(), "x", "value is 'x', which is no BIG_DEC"),
         (Types.BOOLEAN(), 1, "value is 1, which is no BOOLEAN"),
         (Types.MAP(Types.STRING(), Types.INT()), {"a": "b"}, "value['a'] is 'b', which is no INT"),
         (

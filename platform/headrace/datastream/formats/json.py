@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from typing import Any
 
 from headrace.common.serialization import (
@@ -16,6 +18,8 @@ from headrace.common.serialization import (
 from headrace.common.time import Instant
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation, TypeMismatch
 from headrace.common.types import Row
+from headrace.datastream.formats.csv_rows import row_type
+from headrace.datastream.formats.json_schema import type_of_schema
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
@@ -34,6 +38,10 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         self._fail_on_missing_field = fail_on_missing_field
         self._ignore_parse_errors = ignore_parse_errors
         self._validation = validation
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return self._type
 
     @staticmethod
     def builder() -> JsonRowDeserializationSchemaBuilder:
@@ -73,10 +81,12 @@ class JsonRowDeserializationSchemaBuilder:
         self._validation: Callable[[Row], None] | None = None
 
     def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchemaBuilder:
-        if not isinstance(type_info, RowTypeInfo):
-            raise TypeError("the type of JSON rows is Types.ROW or Types.ROW_NAMED")
-        self._type = type_info
+        self._type = row_type(type_info)
         return self
+
+    def json_schema(self, json_schema: str) -> JsonRowDeserializationSchemaBuilder:
+        """The type that a JSON schema describes."""
+        return self.type_info(type_of_schema(json_schema))
 
     def fail_on_missing_field(self) -> JsonRowDeserializationSchemaBuilder:
         self._fail_on_missing_field = True
@@ -117,7 +127,10 @@ class JsonRowSerializationSchema(SerializationSchema):
             raise TypeMismatch("the value is None, no row")
         row: Row = self._type.check(value)
         content = row.as_dict(recursive=True)
-        return json.dumps(content, separators=(",", ":"), default=_plain, allow_nan=False).encode()
+        text = json.dumps(
+            content, ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False
+        )
+        return text.encode()
 
 
 class JsonRowSerializationSchemaBuilder:
@@ -125,9 +138,7 @@ class JsonRowSerializationSchemaBuilder:
         self._type: RowTypeInfo | None = None
 
     def with_type_info(self, type_info: TypeInformation) -> JsonRowSerializationSchemaBuilder:
-        if not isinstance(type_info, RowTypeInfo):
-            raise TypeError("the type of JSON rows is Types.ROW or Types.ROW_NAMED")
-        self._type = type_info
+        self._type = row_type(type_info)
         return self
 
     def build(self) -> JsonRowSerializationSchema:
@@ -164,9 +175,19 @@ def _no_number(name: str) -> None:
 def _plain(value: Any) -> Any:
     """What JSON has no form for."""
     if isinstance(value, Instant):
-        time = datetime.fromtimestamp(value.seconds, UTC)
+        at = datetime.fromtimestamp(value.seconds, UTC)
         fraction = f".{value.nanos:09d}".rstrip("0") if value.nanos else ""
-        return f"{time:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+        return f"{at:%Y-%m-%dT%H:%M:%S}{fraction}Z"
     if isinstance(value, Row):
         return value.as_dict()
+    if isinstance(value, datetime):
+        return f"{value.isoformat()}Z" if value.tzinfo is None else value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, time):
+        return f"{value.isoformat()}Z"
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     raise TypeError(f"a {type(value).__name__} has no form in JSON")
