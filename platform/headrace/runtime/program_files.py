@@ -63,10 +63,8 @@ class ProgramFiles:
 
 def is_this_python(executable: str) -> bool:
     found = Path(executable)
-    return (
-        (found.name in ("python", "python3")
-        and not found.is_absolute())
-        or (found.exists() and found.resolve() == Path(sys.executable).resolve())
+    return (found.name in ("python", "python3") and not found.is_absolute()) or (
+        found.exists() and found.resolve() == Path(sys.executable).resolve()
     )
 
 
