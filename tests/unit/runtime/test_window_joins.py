@@ -50,7 +50,7 @@ def windows_of(kind: str, times: list[int]) -> list[tuple[int, int]]:
     if kind == "tumbling":
         return sorted({(t // 10 * 10, t // 10 * 10 + 10) for t in times})
     if kind == "sliding":
-        starts = {s for t in times for s in range(-15, 80, 5) if s <= t < s + 15}
+        starts = {s for t in times for s in range(-15, 200, 5) if s <= t < s + 15}
         return [(start, start + 15) for start in sorted(starts)]
     sessions: list[tuple[int, int]] = []
     for time in sorted(times):
@@ -82,7 +82,7 @@ def test_co_group_gives_the_windows_of_the_model(
         return both.window(ASSIGNERS[kind]).apply(Groups())
 
     batches = cut(data, sizes)
-    job = LocalJob(build, out_of_orderness=100)  # nothing is late
+    job = LocalJob(build, out_of_orderness=1_000)  # nothing is late
     got = [out for batch in batches for out in job.only(s0=batch)]
     got += job.only(ended=True)
     assert sorted(got) == groups_of(kind, [v for batch in batches for v in batch])
@@ -99,7 +99,7 @@ def test_a_window_join_gives_the_pairs_of_the_model(
         return both.window(ASSIGNERS[kind]).apply(lambda one, two: (one[3], two[3]))
 
     batches = cut(data, sizes)
-    job = LocalJob(build, out_of_orderness=100)
+    job = LocalJob(build, out_of_orderness=1_000)
     got = [out for batch in batches for out in job.only(s0=batch)]
     got += job.only(ended=True)
     groups = groups_of(kind, [v for batch in batches for v in batch])
@@ -205,7 +205,7 @@ def test_crashes_and_restarts_do_not_show_in_joins(
         return both.window(ASSIGNERS[kind]).apply(Groups())
 
     batches = cut(data, sizes)
-    job = DurableJob(build, out_of_orderness=100)
+    job = DurableJob(build, out_of_orderness=1_000)
     steps = zip([*batches, None], disturbances, strict=False)
     got = [out for batch, disturbance in steps for out in job.step(batch, 0, disturbance)]
     assert sorted(got) == groups_of(kind, [v for batch in batches for v in batch])
