@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from headrace.datastream import state as api
 from headrace.runtime import ttl
 from headrace.runtime.operators.operator import KeyedContext
+from headrace.runtime.paged_list import PagedList
 
 
 class Slot(Protocol):
@@ -149,7 +150,8 @@ class _Value(_Held, api.ValueState[Any]):
 
 class _List(_Merging, api.ListState[Any]):
     def get(self) -> Iterator[Any]:
-        return iter(list(self.slot.read() or ()))
+        content = self.slot.read()
+        return iter(()) if content is None else iter(content)
 
     def add(self, value: Any) -> None:
         self.add_all((value,))
@@ -157,12 +159,12 @@ class _List(_Merging, api.ListState[Any]):
     def add_all(self, values: Iterable[Any]) -> None:
         content = self.slot.read()
         if content is None:
-            content = []
+            content = PagedList()
         content.extend(values)
         self.slot.write(content or None)
 
     def update(self, values: Iterable[Any]) -> None:
-        self.slot.write(list(values) or None)
+        self.slot.write(PagedList(values) or None)
 
     def merge(self, other: Any) -> None:
         if other is not None:

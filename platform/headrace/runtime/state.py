@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from headrace.datastream.windowing.windows import TimeWindow, Window
 from headrace.runtime import keys
 from headrace.runtime.frames import dumps, loads
+from headrace.runtime.paged_list import PagedList
 from headrace.runtime.ttl import Stamped
 
 
@@ -41,6 +42,11 @@ class Entries:
     def set(self, owner: bytes, name: str, value: Any) -> None:
         """None removes."""
         entry = self._entry(owner)
+        before = entry.get(name)
+        if isinstance(before, PagedList) and before is not value:
+            before.drop()
+        if isinstance(value, PagedList):
+            value.attach(self._store, _list_address(owner, name))
         if value is None:
             entry.pop(name, None)
         else:
@@ -49,8 +55,8 @@ class Entries:
 
     def clear(self, owner: bytes) -> None:
         """Remove all states of an owner."""
-        self._entry(owner).clear()
-        self._dirty.add(owner)
+        for name in list(self._entry(owner)):
+            self.set(owner, name, None)
 
     def drop_expired(self, owner: bytes, name: str, used_before: int) -> None:
         """Of a state with a time to live, what was last used then or earlier."""
@@ -62,6 +68,9 @@ class Entries:
         for owner in self._dirty:
             entry = self._cache[owner]
             if entry:
+                for value in entry.values():
+                    if isinstance(value, PagedList):
+                        value.write_pages()
                 self._store.put(_ENTRY + owner, dumps(entry))
             else:
                 self._store.remove(_ENTRY + owner)
@@ -72,10 +81,17 @@ class Entries:
         if entry is None:
             stored = self._store.get(_ENTRY + owner)
             entry = self._cache[owner] = loads(stored) if stored else {}
+            for name, value in entry.items():
+                if isinstance(value, PagedList):
+                    value.attach(self._store, _list_address(owner, name))
         return entry
 
 
 _ENTRY = b"e"
+
+
+def _list_address(owner: bytes, name: str) -> bytes:
+    return keys.encode((owner, name))
 
 
 def owner_bytes(uid: str, key: bytes, namespace: Any) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from headrace.datastream.functions import AggregateFunction
 from headrace.datastream.window import Evictor, TimestampedValue
+from headrace.runtime.paged_list import PagedList
 
 
 class Content(Protocol):
@@ -61,12 +62,13 @@ class Listed:
 
     def add(self, content: Any, value: Any, timestamp: int | None) -> Any:
         if content is None:
-            return [value]
+            return PagedList((value,))
         content.append(value)
         return content
 
     def merge(self, content: Any, other: Any) -> Any:
-        return content + other
+        content.extend(other)
+        return content
 
     def results(self, content: Any) -> Iterable[Any]:
         return list(content)

@@ -1,0 +1,96 @@
+"""Lists in state are written page by page, and nothing of them is left behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headrace.common import Time
+from headrace.datastream import WindowFunction
+from headrace.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
+from headrace.runtime import paged_list
+from headrace.runtime.local_run import DictStore
+from headrace.runtime.paged_list import PagedList
+from headrace.runtime.state import Entries
+from tests.unit.runtime.durable_jobs import DurableJob
+
+
+class CountingStore(DictStore):
+    written = 0
+
+    def put(self, key: bytes, value: bytes) -> None:
+        self.written += len(value)
+        super().put(key, value)
+
+
+def test_a_list_that_grows_over_many_batches_is_written_once() -> None:
+    store = CountingStore()
+    for batch in range(100):
+        entries = Entries(store)
+        content = entries.get(b"owner", "list") or PagedList()
+        content.extend(range(batch * 1000, batch * 1000 + 1000))
+        entries.set(b"owner", "list", content)
+        entries.flush()
+    assert list(Entries(store).get(b"owner", "list")) == list(range(100_000))
+    assert store.written < 2 * sum(map(len, store.entries.values()))
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["append", "extend", "read", "flush", "replace", "clear"]),
+            st.lists(st.integers(0, 9), max_size=7),
+        ),
+        max_size=30,
+    )
+)
+def test_paged_lists_are_lists(steps: list[tuple[str, list[int]]]) -> None:
+    store = DictStore()
+    entries = Entries(store)
+    model: list[int] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paged_list, "PAGE_LENGTH", 3)
+        for what, values in steps:
+            content = entries.get(b"o", "l")
+            if what in ("append", "extend"):
+                content = PagedList() if content is None else content
+                content.extend(values)
+                entries.set(b"o", "l", content or None)
+                model += values
+            elif what == "replace":
+                entries.set(b"o", "l", PagedList(values) or None)
+                model = list(values)
+            elif what == "clear":
+                entries.clear(b"o")
+                model = []
+            elif what == "flush":
+                entries.flush()
+                entries = Entries(store)
+            assert list(entries.get(b"o", "l") or ()) == model
+        entries.set(b"o", "l", None)
+        entries.flush()
+    assert not store.entries
+
+
+class Numbers(WindowFunction[Any, Any, Any, Any]):
+    def apply(self, key: Any, window: Any, inputs: Any) -> Any:
+        return [[value[2] for value in inputs]]
+
+
+def test_windows_of_many_elements_leave_no_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paged_list, "PAGE_LENGTH", 4)
+    for assigner in (
+        TumblingEventTimeWindows.of(Time.milliseconds(100)),
+        EventTimeSessionWindows.with_gap(Time.milliseconds(100)),
+    ):
+        job = DurableJob(lambda s, a=assigner: s.key_by(lambda v: v[1]).window(a).apply(Numbers()))
+        for batch in range(10):
+            job.only(s0=[(batch, "a", batch * 3 + n) for n in range(3)])
+            job.reopen()
+        assert job.run.state_entries() > 7
+        assert job.only(ended=True) == [list(range(30))]
+        assert job.run.state_entries() == 0
