@@ -34,8 +34,9 @@ class CoFlatMapFunction(Function):
 class CoProcessFunction(Function):
     """As CoFlatMapFunction, with times and side outputs (`yield tag, value`).
 
-    On streams that are not keyed each task has an object of its own, and the two streams may be
-    in different tasks: what it keeps in its attributes is not shared between them."""
+    On streams that are not keyed each subtask has one object for both streams. What it keeps in
+    attributes that can be pickled is state of the job, one entry that is written with each batch:
+    what grows belongs into keyed state."""
 
     class Context(abc.ABC):
         @abc.abstractmethod

@@ -137,6 +137,17 @@ class Home(Exchange):
 
 
 @dataclass(frozen=True)
+class OwnSubtask(Exchange):
+    """From each subtask to its likes, so that two streams meet as they do in Flink's tasks."""
+
+    ship: str = "FORWARD"
+
+    def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None:
+        group = keys.groups_of(writer.subtask, place.parallelism, writer.max_parallelism)[0]
+        writer.to_group(group, place.op, place.input, elements)
+
+
+@dataclass(frozen=True)
 class Feedback(Exchange):
     """Back to the head of a loop, in the same key group."""
 

@@ -90,6 +90,7 @@ class FrameWriter:
         self.home = keys.key_group(src, max_parallelism)
         #: Tells senders apart, the same when a batch is run again.
         self.number = zlib.crc32(src.encode())
+        self.subtask = 0
         self._turns: defaultdict[int, int] = defaultdict(int)
         self._broadcasts: defaultdict[tuple[int, int], list[Record]] = defaultdict(list)
         self._buffers: defaultdict[tuple[int, int, int], list[Record]] = defaultdict(list)

@@ -59,6 +59,11 @@ class LevelHost:
         self._level = level
         self._nodes = {node.id: node for node in program.keyed_nodes(level)}
         self._assigners = program.assigners(level)
+        self._finishing = [
+            node
+            for node in self._nodes.values()
+            if type(_keyed(node)).finish is not KeyedOperator.finish
+        ]
         self.current = CurrentKey()
         self._pipeline = Pipeline(program, subtask, self.current)
         for node in self._nodes.values():
@@ -104,6 +109,9 @@ class LevelHost:
         self._fire_processing_timers(head.time)
         self._settle(writer, ended)
 
+        for node in self._finishing:
+            self.current.enter(node)
+            _keyed(node).finish(self.current)
         due = self._next_due(head)
         self.current.flush()
         store.set_head(frames.dumps(head))

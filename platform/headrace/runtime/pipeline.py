@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from headrace.common.typeinfo import TypeInformation, TypeMismatch
 from headrace.datastream.function import Function, RuntimeContext
@@ -12,6 +12,7 @@ from headrace.runtime.exchanges import Place
 from headrace.runtime.frames import MIN_WATERMARK, FrameWriter
 from headrace.runtime.measures import Measures
 from headrace.runtime.operators.operator import (
+    Clock,
     Element,
     KeyedOperator,
     OperatorError,
@@ -19,15 +20,6 @@ from headrace.runtime.operators.operator import (
 )
 from headrace.runtime.program import Node, Program, Target
 from headrace.runtime.task_context import TaskContext
-
-
-class Clock(Protocol):
-    """The times that operators may ask for."""
-
-    @property
-    def processing_time(self) -> int: ...
-    @property
-    def watermark(self) -> int: ...
 
 
 class Pipeline:
@@ -48,6 +40,7 @@ class Pipeline:
     def begin(self, writer: FrameWriter) -> None:
         """Start a batch (of one key group or one source's task)."""
         self._writer = writer
+        writer.subtask = self._subtask
         self.measures.begin()
         for operator, _ in self._opened():
             operator.begin()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from headrace.common import Types
+from headrace.common import Configuration, Types
 from headrace.datastream import (
     CoFlatMapFunction,
     CoMapFunction,
@@ -17,6 +18,7 @@ from headrace.datastream import (
     KeyedCoProcessFunction,
     OutputTag,
     RuntimeContext,
+    StreamExecutionEnvironment,
 )
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.time_domain import TimeDomain
@@ -188,3 +190,72 @@ def test_a_client_with_a_get_state_of_its_own_is_no_keyed_state() -> None:
         map2 = map1
 
     assert LocalJob(lambda s: connected(s).map(Asking())).only(s0=[(1, "a", 1)]) == [7]
+
+
+class Switch(CoFlatMapFunction):
+    """Numbers pass while the last text is "on"; keeps a lock, too, which belongs to a process."""
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self.on, self.passed, self.lock = False, [0], threading.Lock()
+        self.seen = runtime_context.get_metrics_group().counter("seen")
+
+    def flat_map1(self, value: Any) -> Iterable[Any]:
+        self.seen.inc()
+        if self.on:
+            self.passed.append(value[2])
+            yield sum(self.passed)
+
+    def flat_map2(self, value: Any) -> None:
+        with self.lock:
+            self.on = value[2] == "on"
+
+
+def test_streams_without_keys_share_the_attributes_of_the_function() -> None:
+    job = LocalJob(lambda s: connected(s).flat_map(Switch()))
+    assert job.only(s0=[(1, "", 1)]) == []
+    assert job.only(s0=[(2, "", "on")]) == []
+    assert job.only(s0=[(3, "", 5), (4, "", 6)]) == [5, 11]
+    job.run.restore(job.run.snapshot())  # another process goes on
+    assert job.only(s0=[(5, "", 7)]) == [18]
+    assert job.run.metrics.counters == {"seen": 4}
+
+
+def test_a_batch_that_failed_leaves_nothing_in_the_attributes() -> None:
+    class Fails(Switch):
+        def flat_map1(self, value: Any) -> Iterable[Any]:
+            yield from super().flat_map1(value)
+            if value[2] == 0:
+                raise ValueError
+
+    job = LocalJob(lambda s: connected(s).flat_map(Fails()))
+    job.only(s0=[(1, "", "on")])
+    assert job.only(s0=[(2, "", 1)]) == [1]
+    with pytest.raises(OperatorError):
+        job.only(s0=[(3, "", 2), (4, "", 0)])
+    assert job.only(s0=[(3, "", 2)]) == [3]
+
+
+def test_two_sources_meet_in_one_object() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(
+        Configuration({"headrace.executor": "in-process"})
+    )
+    env.set_parallelism(1)
+    switch = env.from_collection([(0, "", "on")])
+    numbers = env.from_collection([(0, "", n) for n in (1, 2)])
+    results = list(switch.union(switch).connect(numbers).flat_map(Swapped()).execute_and_collect())
+    assert results == [1, 3]
+
+
+class Swapped(Switch):
+    """In the order in which the sources are named."""
+
+    def flat_map1(self, value: Any) -> Any:
+        return Switch.flat_map2(self, value)
+
+    def flat_map2(self, value: Any) -> Any:
+        return Switch.flat_map1(self, value)
+
+
+def test_a_function_that_keeps_nothing_costs_no_exchange() -> None:
+    assert LocalJob(lambda s: connected(s).map(Marked())).run.program.levels == 0
+    assert LocalJob(lambda s: connected(s).flat_map(Switch())).run.program.levels == 1

@@ -14,7 +14,9 @@ from headrace.datastream.co_functions import (
 from headrace.datastream.streams.keyed import KeyedStream
 from headrace.datastream.streams.refusals import refuse, refuse_keyed_state
 from headrace.datastream.streams.stream import DataStream
+from headrace.runtime.exchanges import OwnSubtask
 from headrace.runtime.operators.co_process import CoFunction, KeyedCoProcess
+from headrace.runtime.operators.shared_function import SharedCoProcess, keeps_attributes
 from headrace.runtime.transformations import (
     CoTransformation,
     Edge,
@@ -88,10 +90,19 @@ class ConnectedStreams:
         else:
             refuse_keyed_state(function, "its streams are not both keyed; call key_by on both")
             edges = [*numbered(one._edges, 0), *numbered(two._edges, 1)]
-            node = CoTransformation(
-                name=name, inputs=edges, function=function, output_type=output_type
-            )
+            node = _unkeyed(name, edges, function, output_type)
         return DataStream(one._environment, [Edge(node)])
+
+
+def _unkeyed(
+    name: str, edges: list[Edge], function: CoFunction, output_type: TypeInformation | None
+) -> Transformation:
+    """Both streams in one function object where it keeps something; else wherever they are."""
+    if not keeps_attributes(function):
+        return CoTransformation(name=name, inputs=edges, function=function, output_type=output_type)
+    met = [Edge(e.source, e.tag, exchange=OwnSubtask(), input=e.input) for e in edges]
+    operator = SharedCoProcess(function, output_type)
+    return KeyedTransformation(name=name, inputs=met, operator=operator, output_type=output_type)
 
 
 def numbered(edges: list[Edge], input_: int) -> list[Edge]:

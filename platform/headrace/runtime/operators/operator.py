@@ -13,8 +13,8 @@ from headrace.datastream.output_tag import OutputTag
 Element = tuple[int | None, Any]
 
 
-class Output(Protocol):
-    """Where an operator's results go."""
+class Clock(Protocol):
+    """The times that functions may ask for."""
 
     @property
     def processing_time(self) -> int:
@@ -23,6 +23,10 @@ class Output(Protocol):
     @property
     def watermark(self) -> int:
         """That of the keyed operator in front; the smallest in the stage that reads sources."""
+
+
+class Output(Clock, Protocol):
+    """Where an operator's results go."""
 
     def emit(self, elements: list[Element], tag: str | None = None) -> None:
         """To the main output, or to the side output named `tag`."""
@@ -111,6 +115,9 @@ class KeyedOperator(abc.ABC):
 
     def close(self) -> None:  # noqa: B027
         """Called once, when the worker process ends in order."""
+
+    def finish(self, context: KeyedContext) -> None:  # noqa: B027
+        """Called at the end of a key group's batch; nothing can be emitted any more."""
 
     @abc.abstractmethod
     def process(self, value: Any, input_: int, context: KeyedContext) -> None: ...

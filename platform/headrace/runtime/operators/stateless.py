@@ -9,6 +9,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.co_functions import CoProcessFunction
 from headrace.datastream.functions import Function, ProcessFunction, RuntimeContext, TimerService
 from headrace.runtime.operators.operator import (
+    Clock,
     Element,
     OperatorError,
     Output,
@@ -102,7 +103,7 @@ class UnkeyedContext(ProcessFunction.Context, CoProcessFunction.Context, TimerSe
 
     element_time: int | None = None
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Clock) -> None:
         self._output = output
 
     def timestamp(self) -> int | None:
