@@ -205,6 +205,9 @@ class PrimitiveArrayTypeInfo(_Array):
             raise TypeMismatch(f"{where}[{checked.index(None)}] is null")
         return checked
 
+    def format(self, value: Any) -> str:
+        return super().format(array.array("b", value) if isinstance(value, bytes) else value)
+
 
 @dataclass(frozen=True)
 class MapTypeInfo(TypeInformation):

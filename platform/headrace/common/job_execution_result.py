@@ -25,7 +25,19 @@ class JobExecutionResult:
         return self.net_runtime
 
     def get_accumulator_result(self, accumulator_name: str) -> Any:
-        return self.counters[accumulator_name]
+        """None when nobody has counted under this name."""
+        return self.counters.get(accumulator_name)
 
     def get_all_accumulator_results(self) -> dict[str, Any]:
         return dict(self.counters)
+
+    def __str__(self) -> str:
+        lines = [
+            "Program execution finished",
+            f"Job with JobID {self.job_id} has finished.",
+            f"Job Runtime: {self.net_runtime} ms",
+        ]
+        if self.counters:
+            lines.append("Accumulator Results:")
+            lines += [f"- {name}: {value}" for name, value in sorted(self.counters.items())]
+        return "\n".join([*lines, ""])

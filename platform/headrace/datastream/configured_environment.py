@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from headrace.common.configuration import Configuration
+from headrace.common.durations import parse_millis
 from headrace.common.execution_config import ExecutionConfig
 from headrace.common.restart_strategy import RestartStrategyConfiguration
 from headrace.datastream.checkpoint_config import MODE, CheckpointConfig
@@ -16,8 +17,10 @@ from headrace.runtime import context as run_context
 DEFAULT_MAX_PARALLELISM = 128
 MODE_KEY = "execution.runtime-mode"
 CHAINING_KEY = "pipeline.operator-chaining.enabled"
+OLD_CHAINING_KEY = "pipeline.operator-chaining"
 _CHAINING_ACROSS = "pipeline.operator-chaining.chain-operators-with-different-max-parallelism"
 BUFFER_TIMEOUT = "execution.buffer-timeout.interval"
+OLD_BUFFER_TIMEOUT = "execution.buffer-timeout"
 CHANGELOG = "state.changelog.enabled"
 SAVEPOINTS = "execution.checkpointing.savepoint-dir"
 
@@ -101,7 +104,8 @@ class ConfiguredEnvironment:
         return self
 
     def is_chaining_enabled(self) -> bool:
-        return self._configuration.get_boolean(CHAINING_KEY, True)
+        old = self._configuration.get_boolean(OLD_CHAINING_KEY, True)
+        return self._configuration.get_boolean(CHAINING_KEY, old)
 
     def is_chaining_of_operators_with_different_max_parallelism_enabled(self) -> bool:
         return self._configuration.get_boolean(_CHAINING_ACROSS, True)
@@ -118,7 +122,9 @@ class ConfiguredEnvironment:
         return self
 
     def get_buffer_timeout(self) -> int:
-        return int(self._configuration.get_string(BUFFER_TIMEOUT, "100"))
+        old = self._configuration.get_millis(OLD_BUFFER_TIMEOUT, 100)
+        text = self._configuration.get_string(BUFFER_TIMEOUT, str(old))
+        return -1 if text == "-1" else parse_millis(text)
 
     # --- checkpoints
 

@@ -14,6 +14,7 @@ from headrace.datastream.connectors.base import Sink
 from headrace.datastream.node_settings import NodeSettings
 from headrace.datastream.sink_function import SinkFunction
 from headrace.datastream.streams.sink import DataStreamSink
+from headrace.datastream.typed_text import in_text
 from headrace.runtime.sinks import CollectSink, FunctionSink, PrintSink
 from headrace.runtime.transformations import Edge, SinkTransformation
 
@@ -38,7 +39,7 @@ class StreamEnds(NodeSettings):
     def sink_to(self, sink: AnySink) -> DataStreamSink:
         if isinstance(sink, SinkFunction):
             return self.add_sink(sink)
-        return self._sink("Writer", sink)
+        return self._sink("Writer", in_text(sink, type_of(self.get_type())))
 
     def add_sink(
         self, sink_func: SinkFunction | AnySink | Callable[[Any], object]
@@ -46,7 +47,7 @@ class StreamEnds(NodeSettings):
         """To a SinkFunction or any function of one value, called for each: at least once, as a
         micro-batch that fails calls it again. Sinks of `sink_to` are taken, too."""
         if isinstance(sink_func, Sink | TwoPhaseCommitSink):
-            return self._sink("Writer", sink_func)
+            return self.sink_to(sink_func)
         if not isinstance(sink_func, SinkFunction) and not callable(sink_func):
             raise TypeError(f"a {type(sink_func).__name__} is no sink: {sink_func!r}"[:200])
         return self._sink("Unnamed", FunctionSink(sink_func))
