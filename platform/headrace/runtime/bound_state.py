@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, Protocol
 
 from headrace.datastream import state as api
 from headrace.runtime import ttl
 from headrace.runtime.operators.operator import KeyedContext
-from headrace.runtime.paged_list import PagedList
+from headrace.runtime.paged import PagedList, PagedMap
 
 
 class Slot(Protocol):
@@ -172,8 +172,9 @@ class _List(_Merging, api.ListState[Any]):
 
 
 class _ReadMap(_Held):
-    def _read(self) -> dict[Any, Any]:
-        return self.slot.read() or {}
+    def _read(self) -> MutableMapping[Any, Any]:
+        content: MutableMapping[Any, Any] | None = self.slot.read()
+        return PagedMap() if content is None else content
 
     def get(self, key: Any) -> Any:
         return self._read().get(key)
@@ -200,6 +201,8 @@ class _WriteMap(_ReadMap):
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         content = self._read()
+        if isinstance(content, dict):  # as an earlier version has written it
+            content = PagedMap(content)
         content.update(dict_value)
         self.slot.write(content or None)
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from headrace.datastream.windowing.windows import TimeWindow, Window
 from headrace.runtime import keys
 from headrace.runtime.frames import dumps, loads
-from headrace.runtime.paged_list import PagedList
+from headrace.runtime.paged import Paged
 from headrace.runtime.ttl import Stamped
 
 
@@ -43,10 +43,11 @@ class Entries:
         """None removes."""
         entry = self._entry(owner)
         before = entry.get(name)
-        if isinstance(before, PagedList) and before is not value:
-            before.drop()
-        if isinstance(value, PagedList):
-            value.attach(self._store, _list_address(owner, name))
+        if before is not value:
+            if isinstance(value, Paged):
+                value = value.attached(self._store, _page_address(owner, name))
+            if isinstance(before, Paged):
+                before.drop()
         if value is None:
             entry.pop(name, None)
         else:
@@ -62,14 +63,14 @@ class Entries:
         """Of a state with a time to live, what was last used then or earlier."""
         stored = self._entry(owner).get(name)
         if isinstance(stored, Stamped):
-            self.set(owner, name, None if stored.drop(used_before) else stored)
+            self.set(owner, name, None if stored.drop_unused(used_before) else stored)
 
     def flush(self) -> None:
         for owner in self._dirty:
             entry = self._cache[owner]
             if entry:
                 for value in entry.values():
-                    if isinstance(value, PagedList):
+                    if isinstance(value, Paged):
                         value.write_pages()
                 self._store.put(_ENTRY + owner, dumps(entry))
             else:
@@ -82,15 +83,15 @@ class Entries:
             stored = self._store.get(_ENTRY + owner)
             entry = self._cache[owner] = loads(stored) if stored else {}
             for name, value in entry.items():
-                if isinstance(value, PagedList):
-                    value.attach(self._store, _list_address(owner, name))
+                if isinstance(value, Paged):
+                    value.attached(self._store, _page_address(owner, name))
         return entry
 
 
 _ENTRY = b"e"
 
 
-def _list_address(owner: bytes, name: str) -> bytes:
+def _page_address(owner: bytes, name: str) -> bytes:
     return keys.encode((owner, name))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from headrace.common.time import to_millis
 from headrace.datastream import state as api
 from headrace.datastream.state_ttl import StateTtlConfig
+from headrace.runtime.paged import PagedMap
 
 
 class Stamped:
@@ -21,7 +22,7 @@ class Stamped:
         """As the state holds it without a time to live."""
         raise NotImplementedError
 
-    def drop(self, used_before: int) -> bool:
+    def drop_unused(self, used_before: int) -> bool:
         """Forget what was last used then or earlier; whether nothing is left."""
         raise NotImplementedError
 
@@ -34,7 +35,7 @@ class StampedValue(Stamped):
     def plain(self) -> Any:
         return self.value
 
-    def drop(self, used_before: int) -> bool:
+    def drop_unused(self, used_before: int) -> bool:
         return self.used <= used_before
 
 
@@ -47,23 +48,22 @@ class StampedList(Stamped):
     def plain(self) -> list[Any]:
         return [value for value, _ in self.parts]
 
-    def drop(self, used_before: int) -> bool:
+    def drop_unused(self, used_before: int) -> bool:
         self.parts = [part for part in self.parts if part[1] > used_before]
         return not self.parts
 
 
-class StampedMap(Stamped):
-    """`parts`: key -> (value, when it was last used)."""
+class StampedMap(PagedMap, Stamped):
+    """key -> (value, when it was last used)."""
 
-    def __init__(self, parts: dict[Any, tuple[Any, int]] | None = None) -> None:
-        self.parts = parts or {}
+    def plain(self) -> PagedMap:
+        return PagedMap({key: value for key, (value, _) in self.items()})
 
-    def plain(self) -> dict[Any, Any]:
-        return {key: value for key, (value, _) in self.parts.items()}
-
-    def drop(self, used_before: int) -> bool:
-        self.parts = {key: part for key, part in self.parts.items() if part[1] > used_before}
-        return not self.parts
+    def drop_unused(self, used_before: int) -> bool:
+        for key, (_, used) in list(self.items()):
+            if used <= used_before:
+                del self[key]
+        return not self
 
 
 def plain(stored: Any) -> Any:
@@ -187,8 +187,10 @@ class TtlList(api.ListState[Any]):
 
     def _stored(self) -> StampedList:
         stored = self._slot.read_stored()
-        if stored is None or isinstance(stored, StampedList):
-            return stored or StampedList()
+        if stored is None:
+            return StampedList()
+        if isinstance(stored, StampedList):
+            return stored
         used = self._lifetime.use()
         stored = StampedList((value, used) for value in plain(stored))
         self._slot.write(stored)
@@ -217,16 +219,16 @@ class TtlMap(api.MapState[Any, Any]):
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         stored = self._stored()
         used = self._lifetime.use()
-        stored.parts.update((key, (value, used)) for key, value in dict_value.items())
+        stored.update((key, (value, used)) for key, value in dict_value.items())
         self._write(stored)
 
     def remove(self, key: Any) -> None:
         stored = self._stored()
-        if stored.parts.pop(key, None) is not None:
+        if stored.pop(key, None) is not None:
             self._write(stored)
 
     def items(self) -> Iterator[tuple[Any, Any]]:
-        found = [(key, *self._use(key)) for key in list(self._stored().parts)]
+        found = [(key, *self._use(key)) for key in list(self._stored())]
         return iter([(key, value) for key, there, value in found if there])
 
     def keys(self) -> Iterator[Any]:
@@ -244,26 +246,28 @@ class TtlMap(api.MapState[Any, Any]):
     def _use(self, key: Any) -> tuple[bool, Any]:
         """Read an entry: (whether it is there, its value)."""
         stored, life = self._stored(), self._lifetime
-        if key not in stored.parts:
+        if key not in stored:
             return False, None
-        value, used = stored.parts[key]
+        value, used = stored[key]
         if life.has_expired(used):
-            del stored.parts[key]
+            del stored[key]
             self._write(stored)
             return (True, value) if life.shows_expired else (False, None)
         if life.renews_on_read:
-            stored.parts[key] = value, life.use()
+            stored[key] = value, life.use()
             self._write(stored)
         return True, value
 
     def _stored(self) -> StampedMap:
         stored = self._slot.read_stored()
-        if stored is None or isinstance(stored, StampedMap):
-            return stored or StampedMap()
+        if stored is None:
+            return StampedMap()
+        if isinstance(stored, StampedMap):
+            return stored
         used = self._lifetime.use()
         stored = StampedMap({key: (value, used) for key, value in plain(stored).items()})
         self._slot.write(stored)
         return stored
 
     def _write(self, stored: StampedMap) -> None:
-        self._slot.write(stored if stored.parts else None)
+        self._slot.write(stored or None)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from headrace.datastream.functions import AggregateFunction
 from headrace.datastream.window import Evictor, TimestampedValue
-from headrace.runtime.paged_list import PagedList
+from headrace.runtime.paged import PagedList
 
 
 class Content(Protocol):

@@ -1,4 +1,4 @@
-"""Lists in state are written page by page, and nothing of them is left behind."""
+"""Lists and maps in state are written in parts, and nothing of them is left behind."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from headrace.common import Time
 from headrace.datastream import WindowFunction
 from headrace.datastream.window import EventTimeSessionWindows, TumblingEventTimeWindows
-from headrace.runtime import paged_list
+from headrace.runtime import paged
 from headrace.runtime.local_run import DictStore
-from headrace.runtime.paged_list import PagedList
+from headrace.runtime.paged import PagedList, PagedMap
 from headrace.runtime.state import Entries
 from tests.unit.runtime.durable_jobs import DurableJob
 
@@ -53,7 +53,7 @@ def test_paged_lists_are_lists(steps: list[tuple[str, list[int]]]) -> None:
     entries = Entries(store)
     model: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paged_list, "PAGE_LENGTH", 3)
+        patch.setattr(paged, "PAGE_LENGTH", 3)
         for what, values in steps:
             content = entries.get(b"o", "l")
             if what in ("append", "extend"):
@@ -82,7 +82,7 @@ class Numbers(WindowFunction[Any, Any, Any, Any]):
 
 
 def test_windows_of_many_elements_leave_no_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paged_list, "PAGE_LENGTH", 4)
+    monkeypatch.setattr(paged, "PAGE_LENGTH", 4)
     for assigner in (
         TumblingEventTimeWindows.of(Time.milliseconds(100)),
         EventTimeSessionWindows.with_gap(Time.milliseconds(100)),
@@ -94,3 +94,82 @@ def test_windows_of_many_elements_leave_no_pages(monkeypatch: pytest.MonkeyPatch
         assert job.run.state_entries() > 7
         assert job.only(ended=True) == [list(range(30))]
         assert job.run.state_entries() == 0
+
+
+def test_a_large_map_is_written_where_it_changes() -> None:
+    store = CountingStore()
+    entries = Entries(store)
+    entries.set(b"owner", "map", PagedMap({f"key {n}": n for n in range(50_000)}))
+    entries.flush()
+    whole, store.written = store.written, 0
+    entries = Entries(store)
+    content = entries.get(b"owner", "map")
+    content["key 7"] = -7
+    content["new"] = 1
+    assert content["key 49999"] == 49_999
+    entries.set(b"owner", "map", content)
+    entries.flush()
+    assert store.written < whole / 50
+    content = Entries(store).get(b"owner", "map")
+    assert (content["key 7"], content["new"], len(content)) == (-7, 1, 50_001)
+
+
+KEYS = st.one_of(
+    st.integers(0, 12),
+    st.sampled_from([1.0, 2.5, True, "a", "b", None, ("a", 1), frozenset("x"), frozenset("yz")]),
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    steps=st.lists(
+        st.tuples(
+            st.sampled_from(["put", "put", "put", "remove", "flush", "replace", "clear"]),
+            KEYS,
+            st.integers(0, 9),
+        ),
+        max_size=60,
+    )
+)
+def test_paged_maps_are_dicts(steps: list[tuple[str, Any, int]]) -> None:
+    store = DictStore()
+    entries = Entries(store)
+    model: dict[Any, int] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paged, "PAGE_LENGTH", 2)
+        for what, key, value in steps:
+            content = entries.get(b"o", "m")
+            content = PagedMap() if content is None else content
+            assert (key in content, content.get(key)) == (key in model, model.get(key))
+            if what == "put":
+                content[key] = model[key] = value
+            elif what == "remove":
+                assert content.pop(key, None) == model.pop(key, None)
+            elif what == "replace":
+                content, model = PagedMap({key: value}), {key: value}
+            elif what == "clear":
+                content, model = PagedMap(), {}
+            else:
+                entries.flush()
+                entries = Entries(store)
+                content = entries.get(b"o", "m") or PagedMap()
+            entries.set(b"o", "m", content or None)
+            assert dict(content) == model
+            assert len(content) == len(model)
+        entries.set(b"o", "m", None)
+        entries.flush()
+    assert not store.entries
+
+
+def test_what_is_kept_in_two_places_is_kept_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paged, "PAGE_LENGTH", 2)
+    store = DictStore()
+    entries = Entries(store)
+    numbers = PagedList(range(5))
+    entries.set(b"one", "l", numbers)
+    entries.flush()
+    entries.set(b"two", "l", entries.get(b"one", "l"))
+    entries.set(b"one", "l", None)
+    entries.flush()
+    assert list(Entries(store).get(b"two", "l")) == [0, 1, 2, 3, 4]
+    assert Entries(store).get(b"one", "l") is None
