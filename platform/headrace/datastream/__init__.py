@@ -69,7 +69,7 @@ if TYPE_CHECKING:
         WindowFunction,
     )
     from headrace.datastream.output_tag import OutputTag
-    from headrace.datastream.sink_function import SinkFunction
+    from headrace.datastream.sink_function import SinkFunction, SourceFunction
     from headrace.datastream.slot_sharing_group import MemorySize, SlotSharingGroup
     from headrace.datastream.state_backend import (
         CustomStateBackend,
@@ -152,7 +152,7 @@ _MODULES = {
         "WindowFunction",
     ),
     "headrace.datastream.output_tag": ("OutputTag",),
-    "headrace.datastream.sink_function": ("SinkFunction",),
+    "headrace.datastream.sink_function": ("SinkFunction", "SourceFunction"),
     "headrace.datastream.slot_sharing_group": ("MemorySize", "SlotSharingGroup"),
     "headrace.datastream.state_backend": (
         "CustomStateBackend",
@@ -249,6 +249,7 @@ __all__ = [
     "SinkFunction",
     "SlidingEventTimeWindows",
     "SlotSharingGroup",
+    "SourceFunction",
     "StateBackend",
     "StreamExecutionEnvironment",
     "TimeDomain",

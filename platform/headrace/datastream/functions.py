@@ -35,6 +35,8 @@ from headrace.datastream.join_functions import CoGroupFunction as CoGroupFunctio
 from headrace.datastream.join_functions import FlatJoinFunction as FlatJoinFunction
 from headrace.datastream.join_functions import JoinFunction as JoinFunction
 from headrace.datastream.join_functions import ProcessJoinFunction as ProcessJoinFunction
+from headrace.datastream.sink_function import SinkFunction as SinkFunction
+from headrace.datastream.sink_function import SourceFunction as SourceFunction
 from headrace.datastream.time_domain import TimeDomain
 from headrace.datastream.timerservice import TimerService as TimerService
 from headrace.datastream.window_functions import AllWindowFunction as AllWindowFunction

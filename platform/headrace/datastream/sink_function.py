@@ -1,4 +1,4 @@
-"""Sinks that are a function of the job's author."""
+"""Sinks and sources that are functions; PyFlink's names in `pyflink.datastream.functions`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import abc
 from dataclasses import dataclass
 from typing import Any
 
-from headrace.datastream.functions import Function
+from headrace.datastream.function import Function
 
 
 @dataclass(frozen=True)
@@ -39,3 +39,13 @@ class SinkFunction(Function):
     def finish_batch(self) -> None:
         """Called behind the last value of this task in a micro-batch, before it counts as done:
         what is buffered must be written when it returns."""
+
+
+class SourceFunction:
+    """In PyFlink the name of a Java class, which there is no JVM of Flink's for."""
+
+    def __init__(self, source_func: Any) -> None:
+        raise NotImplementedError(
+            f"{source_func!r} is a source of Java's; write a PythonSource "
+            "(headrace.datastream.connectors.python_source)"
+        )

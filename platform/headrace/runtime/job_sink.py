@@ -20,7 +20,7 @@ from headrace.connectors.twophase import steps
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity
 from headrace.connectors.twophase.participant import Message, SinkWriter
-from headrace.runtime import frames, outputs
+from headrace.runtime import frames, function_writers, outputs
 from headrace.runtime.frames import Record
 from headrace.runtime.function_writers import FunctionWriters
 from headrace.runtime.metrics import BatchMetrics
@@ -131,7 +131,7 @@ class PartitionWriter:
             number: output.open_writer(task, plan.resume)
             for number, output in plan.outputs().items()
         }
-        self._functions = FunctionWriters(self._program)
+        self._functions = FunctionWriters(function_writers.of_worker(self._program))
         self._message = TaskMessage()
 
     def take(self, batch: pa.RecordBatch) -> None:

@@ -64,6 +64,7 @@ class LocalJob:
             for reader in readers:
                 reader.close()
             self._run.close()
+            self._sinks.close()
         self._sinks.release()
         took = int((time.monotonic() - begun) * 1000)
         return JobExecutionResult(JobID(self._context.job_id), took, self.counters)
@@ -115,7 +116,7 @@ class LocalJob:
                 sent = self._run.frames(
                     rows, time=self._time, tick=tick, ended=ended, ended_splits=splits
                 )
-                self._sinks.write(self._run.program, self._batch_id, sent)
+                self._sinks.write(self._run, self._batch_id, sent)
                 self._batch_id += 1
                 return
             except Exception as error:

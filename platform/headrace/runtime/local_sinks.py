@@ -11,7 +11,9 @@ from headrace.connectors.twophase.ownership import OwnerStore
 from headrace.runtime import frames, outputs
 from headrace.runtime.context import RunContext
 from headrace.runtime.frames import Frame, Record
-from headrace.runtime.function_writers import FunctionWriters
+from headrace.runtime.function_writers import FunctionWriters, OpenFunctions
+from headrace.runtime.local_run import LocalRun
+from headrace.runtime.metrics import BatchMetrics
 from headrace.runtime.program import Program
 from headrace.runtime.sinks import CollectSink, FunctionSink, PrintSink, printed
 
@@ -25,24 +27,38 @@ class LocalSinks:
         self._outputs = outputs.outputs(program, outputs.sink_names(program), job)
         self._committer = outputs.committer(self._outputs, context.checkpoint_dir)
         self._attempt = 0
+        self._functions: OpenFunctions | None = None
 
     def recover(self) -> None:
         """Before the first batch, and after one that failed."""
         if self._outputs:
             self._committer.recover()
 
-    def write(self, program: Program, batch_id: int, sent: list[Frame]) -> None:
+    def write(self, run: LocalRun, batch_id: int, sent: list[Frame]) -> None:
         """1. prepare what is transactional, 2. call functions, 3. commit, 4. print and collect."""
+        program = run.program
         prepared = self._prepare(batch_id, sent)
-        functions = FunctionWriters(program)
-        for frame in sent:
-            if isinstance(program.sinks[frame.op], FunctionSink):
-                functions.write(frame.op, frames.loads(frame.frame), frame.time)
-        functions.finish()
+        self._call(run, [f for f in sent if isinstance(program.sinks[f.op], FunctionSink)])
         if self._outputs:
             self._committer.commit(batch_id, prepared)
         for frame in sent:
             self._show(program, frame, frames.loads(frame.frame))
+
+    def _call(self, run: LocalRun, sent: list[Frame]) -> None:
+        if self._functions is None or self._functions.program is not run.program:
+            self._functions = OpenFunctions(run.program)  # a restart opens them anew
+        writers = FunctionWriters(self._functions)
+        for frame in sent:
+            writers.write(frame.op, frames.loads(frame.frame), frame.time)
+        writers.finish()
+        report = BatchMetrics()
+        if writers.measures.take(report):
+            run.metrics.merge(report.to_dict())
+
+    def close(self) -> None:
+        """Close the functions."""
+        if self._functions is not None:
+            self._functions.close()
 
     def release(self) -> None:
         self._committer.release()

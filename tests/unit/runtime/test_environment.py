@@ -189,7 +189,7 @@ def test_requirements_must_be_installed(env: StreamExecutionEnvironment, tmp_pat
     requirements.write_text("# what it needs\npyarrow>=18\n")
     env.set_python_requirements(str(requirements))
     requirements.write_text("pyarrow\nno-such-package==1.0\n")
-    with pytest.raises(ModuleNotFoundError, match="no-such-package of .*pip install -r"):
+    with pytest.raises(ModuleNotFoundError, match=r"no-such-package of .*pip install -r"):
         env.set_python_requirements(str(requirements))
     env.set_python_executable(sys.executable)
     with pytest.raises(NotImplementedError, match="the driver's Python"):

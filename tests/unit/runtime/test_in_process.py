@@ -251,24 +251,26 @@ def test_sink_functions_are_opened_called_and_told_of_a_batchs_end(tmp_path: Pat
     class Lines(SinkFunction):
         def open(self, runtime_context: RuntimeContext) -> None:
             self.lines = [f"open {runtime_context.get_task_name()}"]
+            self.counter = runtime_context.get_metrics_group().counter("lines")
 
         def invoke(self, value: Any, context: Any) -> None:
             self.lines.append(f"{value} at {context.timestamp()}")
+            self.counter.inc()
 
         def finish_batch(self) -> None:
             with (tmp_path / "out").open("a") as out:
                 out.writelines(f"{line}\n" for line in self.lines)
             self.lines = []
 
+        def close(self) -> None:
+            self.lines = ["close"]
+            self.finish_batch()
+
     env = environment()
     env.from_elements("a", "b").sink_to(Lines()).name("Lines")
-    env.execute()
-    assert (tmp_path / "out").read_text().split("\n") == [
-        "open Lines",
-        "a at None",
-        "b at None",
-        "",
-    ]
+    assert env.execute().get_accumulator_result("lines") == 2
+    lines = (tmp_path / "out").read_text().splitlines()
+    assert lines == ["open Lines", "a at None", "b at None", "close"]
 
 
 def test_a_socket_is_read_until_its_server_closes() -> None:
