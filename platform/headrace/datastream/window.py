@@ -19,6 +19,10 @@ from headrace.datastream.windowing.base import (
     TriggerResult,
     WindowAssigner,
 )
+from headrace.datastream.windowing.continuous_triggers import (
+    ContinuousEventTimeTrigger,
+    ContinuousProcessingTimeTrigger,
+)
 from headrace.datastream.windowing.evictors import (
     CountEvictor,
     DeltaEvictor,
@@ -34,10 +38,9 @@ from headrace.datastream.windowing.sessions import (
     SessionWindowTimeGapExtractor,
 )
 from headrace.datastream.windowing.triggers import (
-    ContinuousEventTimeTrigger,
-    ContinuousProcessingTimeTrigger,
     CountTrigger,
     DeltaTrigger,
+    EndOfStreamTrigger,
     EventTimeTrigger,
     NeverTrigger,
     ProcessingTimeTrigger,
@@ -67,6 +70,7 @@ __all__ = [
     "DeltaTrigger",
     "DynamicEventTimeSessionWindows",
     "DynamicProcessingTimeSessionWindows",
+    "EndOfStreamTrigger",
     "EventTimeSessionWindows",
     "EventTimeTrigger",
     "Evictor",

@@ -128,6 +128,14 @@ def test_a_global_window_needs_a_trigger() -> None:
     assert counting.only(s0=values(4)) == [[1, 2, 3, 4]]
 
 
+def test_a_global_window_may_fire_at_the_end_of_the_stream() -> None:
+    windows = GlobalWindows.create_with_end_of_stream_trigger()
+    job = LocalJob(lambda s: keyed(s).window(windows).apply(Numbers()))
+    assert job.only(s0=values(1, 2)) == []
+    assert job.only(s0=values(3)) == []
+    assert job.only(ended=True) == [[1, 2, 3]]
+
+
 def test_cumulative_windows_grow_step_by_step() -> None:
     windows = CumulativeEventTimeWindows.of(Time.milliseconds(30), Time.milliseconds(10))
 

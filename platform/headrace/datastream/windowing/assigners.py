@@ -12,6 +12,7 @@ from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.windowing.base import Trigger, TriggerResult, WindowAssigner
 from headrace.datastream.windowing.triggers import (
     CountTrigger,
+    EndOfStreamTrigger,
     EventTimeTrigger,
     NeverTrigger,
     ProcessingTimeTrigger,
@@ -196,9 +197,17 @@ class CumulativeEventTimeWindows(EventTimeAssigner):
 class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
     """All records of a key in one window that never ends; it needs a trigger."""
 
+    def __init__(self, default_trigger: Trigger[Any, Any] | None = None) -> None:
+        self._default_trigger = default_trigger or NeverTrigger()
+
     @staticmethod
     def create() -> GlobalWindows:
         return GlobalWindows()
+
+    @staticmethod
+    def create_with_end_of_stream_trigger() -> GlobalWindows:
+        """Java's: the window fires when all input has ended."""
+        return GlobalWindows(EndOfStreamTrigger())
 
     def assign_windows(
         self, element: Any, timestamp: int, context: AssignerContext
@@ -206,7 +215,7 @@ class GlobalWindows(WindowAssigner[Any, GlobalWindow]):
         return (GlobalWindow(),)
 
     def get_default_trigger(self, env: Any = None) -> Trigger[Any, Any]:
-        return NeverTrigger()
+        return self._default_trigger
 
     def get_window_serializer(self) -> TypeSerializer[GlobalWindow]:
         return GlobalWindowSerializer()

@@ -12,12 +12,10 @@ from typing import Any
 
 from headrace.datastream.functions import (
     AggregateFunction,
-    AllWindowFunction,
     Function,
     ProcessAllWindowFunction,
     ProcessWindowFunction,
     RuntimeContext,
-    WindowFunction,
 )
 from headrace.datastream.window import (
     Evictor,
@@ -28,18 +26,13 @@ from headrace.datastream.window import (
 )
 from headrace.runtime import frames
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
-from headrace.runtime.operators.operator import KeyedContext, KeyedOperator, emit_results, method
-from headrace.runtime.operators.window_content import (
-    Aggregated,
-    Content,
-    Evicted,
-    Listed,
-    Reduced,
-)
+from headrace.runtime.operators.operator import KeyedContext, KeyedOperator, emit_results
+from headrace.runtime.operators.window_content import Evicted, kept_content
 from headrace.runtime.operators.window_context import (
     AssignerContext,
     FunctionContext,
     TriggerContext,
+    caller,
 )
 from headrace.runtime.operators.window_merging import MergingWindows
 
@@ -83,11 +76,11 @@ class Window(KeyedOperator):
             )
 
     def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:
-        self._content = self._kept_content()
+        self._content = kept_content(self.aggregate, self.reduce, self.evictor)
         self._assigner_context = AssignerContext(keyed, context)
         self._trigger_context = TriggerContext(keyed, context)
         self._function_context = FunctionContext(keyed, context, self._merges)
-        self._call = _caller(self.function, self._function_context)
+        self._call = caller(self.function, self._function_context)
         for function in (self.aggregate, self.reduce, self.function):
             if isinstance(function, Function):
                 function.open(context)
@@ -96,16 +89,6 @@ class Window(KeyedOperator):
         for function in (self.aggregate, self.reduce, self.function):
             if isinstance(function, Function):
                 function.close()
-
-    def _kept_content(self) -> Content:
-        kept: Content
-        if self.aggregate is not None:
-            kept = Aggregated(self.aggregate)
-        elif self.reduce is not None:
-            kept = Reduced(method(self.reduce, "reduce"))
-        else:
-            kept = Listed()
-        return kept if self.evictor is None else Evicted(self.evictor, kept)
 
     # --- records
 
@@ -302,18 +285,3 @@ class Window(KeyedOperator):
                 f"windows were merged into {result}, which is over: its end must not become "
                 "earlier than the current time by merging"
             )
-
-
-def _caller(
-    function: Any, process_context: FunctionContext
-) -> Callable[[Any, Any, Iterable[Any]], Iterable[Any] | None]:
-    """(key, window, elements) -> results, of whichever kind the window's function is."""
-    if function is None:
-        return lambda key, window, elements: elements
-    if isinstance(function, AllWindowFunction):
-        return lambda key, window, elements: function.apply(window, elements)
-    if isinstance(function, ProcessAllWindowFunction):
-        return lambda key, window, elements: function.process(process_context, elements)
-    if isinstance(function, WindowFunction):
-        return function.apply
-    return lambda key, window, elements: function.process(key, process_context, elements)

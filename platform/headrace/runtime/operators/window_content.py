@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from headrace.datastream.functions import AggregateFunction
 from headrace.datastream.window import Evictor, TimestampedValue
+from headrace.runtime.operators.operator import method
 from headrace.runtime.paged import PagedList
 
 
@@ -111,3 +112,17 @@ class Evicted:
 
     def results(self, content: Any) -> Iterable[Any]:
         return self.results_of([TimestampedValue(*part) for part in content])
+
+
+def kept_content(
+    aggregate: AggregateFunction | None, reduce: Any, evictor: Evictor | None
+) -> Content:
+    """What a window keeps whose values are aggregated, reduced, or neither."""
+    kept: Content
+    if aggregate is not None:
+        kept = Aggregated(aggregate)
+    elif reduce is not None:
+        kept = Reduced(method(reduce, "reduce"))
+    else:
+        kept = Listed()
+    return kept if evictor is None else Evicted(evictor, kept)

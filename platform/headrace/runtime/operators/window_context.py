@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from headrace.datastream import state as api
-from headrace.datastream.functions import RuntimeContext
+from headrace.datastream.functions import (
+    AllWindowFunction,
+    ProcessAllWindowFunction,
+    RuntimeContext,
+    WindowFunction,
+)
 from headrace.datastream.window import Evictor, Trigger, WindowAssigner
 from headrace.datastream.window_functions import WindowContext
 from headrace.runtime import bound_state
@@ -108,3 +114,18 @@ class _WindowState:
 
     get_state = get_list_state = get_map_state = _bind
     get_reducing_state = get_aggregating_state = _bind
+
+
+def caller(
+    function: Any, process_context: FunctionContext
+) -> Callable[[Any, Any, Iterable[Any]], Iterable[Any] | None]:
+    """(key, window, elements) -> results, of whichever kind the window's function is."""
+    if function is None:
+        return lambda key, window, elements: elements
+    if isinstance(function, AllWindowFunction):
+        return lambda key, window, elements: function.apply(window, elements)
+    if isinstance(function, ProcessAllWindowFunction):
+        return lambda key, window, elements: function.process(process_context, elements)
+    if isinstance(function, WindowFunction):
+        return function.apply
+    return lambda key, window, elements: function.process(key, process_context, elements)
