@@ -21,7 +21,8 @@ def at_end(close: Callable[[], None]) -> None:
     """Call `close` once, before this process ends."""
     if not _closers and threading.current_thread() is threading.main_thread():
         for number in (signal.SIGHUP, signal.SIGTERM):
-            signal.signal(number, _end)
+            if signal.getsignal(number) is signal.SIG_DFL:  # a program's own handler stays
+                signal.signal(number, _end)
     _closers.append(close)
 
 

@@ -151,12 +151,13 @@ class PackedProgram:
         program = _unpacked.get(self.token)
         if program is None:
             _unpacked.clear()  # a worker serves one job; an older program is of an older run
-            program = _unpacked[self.token] = self.copy()
+            program = _unpacked[self.token] = cloudpickle.loads(self.body)
         return program
 
     def copy(self) -> Program:
-        """The program with function objects of its own."""
+        """The program with operators and functions of its own; what sources hold is shared."""
         program: Program = cloudpickle.loads(self.body)
+        program.sources, program.sinks = self.unpack().sources, self.unpack().sinks
         return program
 
 
