@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from headrace.datastream import state as api
 from headrace.runtime import ttl
 from headrace.runtime.operators.operator import KeyedContext
-from headrace.runtime.paged import PagedList, PagedMap
+from headrace.runtime.paged import grown
 
 
 class Slot(Protocol):
@@ -150,8 +150,7 @@ class _Value(_Held, api.ValueState[Any]):
 
 class _List(_Merging, api.ListState[Any]):
     def get(self) -> Iterator[Any]:
-        content = self.slot.read()
-        return iter(()) if content is None else iter(content)
+        return iter(list(self.slot.read() or ()))
 
     def add(self, value: Any) -> None:
         self.add_all((value,))
@@ -159,12 +158,12 @@ class _List(_Merging, api.ListState[Any]):
     def add_all(self, values: Iterable[Any]) -> None:
         content = self.slot.read()
         if content is None:
-            content = PagedList()
+            content = []
         content.extend(values)
-        self.slot.write(content or None)
+        self.slot.write(grown(content) or None)
 
     def update(self, values: Iterable[Any]) -> None:
-        self.slot.write(PagedList(values) or None)
+        self.slot.write(grown(list(values)) or None)
 
     def merge(self, other: Any) -> None:
         if other is not None:
@@ -174,7 +173,7 @@ class _List(_Merging, api.ListState[Any]):
 class _ReadMap(_Held):
     def _read(self) -> MutableMapping[Any, Any]:
         content: MutableMapping[Any, Any] | None = self.slot.read()
-        return PagedMap() if content is None else content
+        return {} if content is None else content
 
     def get(self, key: Any) -> Any:
         return self._read().get(key)
@@ -201,10 +200,8 @@ class _WriteMap(_ReadMap):
 
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         content = self._read()
-        if isinstance(content, dict):  # as an earlier version has written it
-            content = PagedMap(content)
         content.update(dict_value)
-        self.slot.write(content or None)
+        self.slot.write(grown(content) or None)
 
     def remove(self, key: Any) -> None:
         content = self._read()

@@ -90,8 +90,8 @@ class PagedList(Paged):
     def extend(self, values: Iterable[Any]) -> None:
         self._rest.extend(values)
 
-    def __bool__(self) -> bool:
-        return bool(self._pages or self._rest)
+    def __len__(self) -> int:
+        return self._pages * PAGE_LENGTH + len(self._rest)
 
     def __iter__(self) -> Iterator[Any]:
         if self._read is None:
@@ -189,6 +189,15 @@ class PagedMap(Paged, MutableMapping[Any, Any]):
 
     def _number(self, key: Any) -> int:
         return _hash(key) % self._count if self._count else 0
+
+
+def grown(content: Any) -> Any:
+    """The list or dict itself, as the many are in state that are small, or else in pages."""
+    if len(content) < PAGE_LENGTH:
+        return content
+    if isinstance(content, list):
+        return PagedList(content)
+    return PagedMap(content) if isinstance(content, dict) else content
 
 
 def _hash(key: Any) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from headrace.datastream.functions import AggregateFunction
 from headrace.datastream.window import Evictor, TimestampedValue
 from headrace.runtime.operators.operator import method
-from headrace.runtime.paged import PagedList
+from headrace.runtime.paged import grown
 
 
 class Content(Protocol):
@@ -63,13 +63,13 @@ class Listed:
 
     def add(self, content: Any, value: Any, timestamp: int | None) -> Any:
         if content is None:
-            return PagedList((value,))
+            return [value]
         content.append(value)
-        return content
+        return grown(content)
 
     def merge(self, content: Any, other: Any) -> Any:
         content.extend(other)
-        return content
+        return grown(content)
 
     def results(self, content: Any) -> Iterable[Any]:
         return list(content)
