@@ -48,8 +48,12 @@ def _encode_object(key: Any) -> bytes:
         return b"n" + _joined((name, key.name))
     if is_dataclass(key):
         return b"d" + _joined((name, *(getattr(key, f.name) for f in fields(key))))
-    if isinstance(key, list | set | frozenset | dict):
-        raise TypeError(f"a {name} cannot be a key: {repr(key)[:80]}; use a tuple")
+    if isinstance(key, list):
+        return b"l" + _joined(key)
+    if isinstance(key, dict):
+        return b"m" + _joined(sorted(_joined(item) for item in key.items()))
+    if isinstance(key, set | frozenset):
+        return b"h" + _joined(sorted(encode(part) for part in key))
     return b"p" + _pickled(key)
 
 

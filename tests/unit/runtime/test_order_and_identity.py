@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,18 @@ def test_keys_that_python_takes_for_equal_are_apart() -> None:
 
 
 def test_a_value_that_cannot_be_a_key_is_named() -> None:
-    job = LocalJob(lambda s: s.key_by(lambda v: [v]).sum(), out_of_orderness=None)
+    job = LocalJob(lambda s: s.key_by(lambda v: threading.Lock()).sum(), out_of_orderness=None)
     with pytest.raises(OperatorError, match="operator 'key_by' failed on 7") as caught:
         job.only(s0=[7])
-    assert "a list cannot be a key: [7]; use a tuple" in caught.value.traceback
+    assert "a lock cannot be a key" in caught.value.traceback
+
+
+def test_lists_maps_and_sets_are_keys_by_what_is_in_them() -> None:
+    assert encode([1, "a"]) == encode([1, "a"]) != encode((1, "a"))
+    assert encode({"a": 1, "b": [2]}) == encode({"b": [2], "a": 1}) != encode({"a": 1, "b": 2})
+    assert encode({"x", "y", "z"}) == encode({"z", "y", "x"}) != encode(["x", "y", "z"])
+    job = LocalJob(lambda s: s.key_by(lambda v: [v % 2]).sum(), out_of_orderness=None)
+    assert sorted(job.only(s0=[1, 2, 3, 4])) == [1, 2, 4, 6]
 
 
 def test_rows_are_keys_by_their_values() -> None:

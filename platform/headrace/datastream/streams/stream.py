@@ -93,7 +93,7 @@ class DataStream(StreamEnds):
         kept = None
         if isinstance(declared, TupleTypeInfo):
             kept = TupleTypeInfo(tuple(declared.field_types[i] for i in field_indexes))
-        return self.map(fields.projection(field_indexes), kept).name("Project")
+        return self.map(fields.projection(field_indexes), kept).name("Projection")
 
     def _stateless(
         self,
