@@ -138,6 +138,8 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
     def execute_to_iterator(self, job_name: str | None) -> CloseableIterator[Any]:
         """Run the job beside the program, and give what its `collect` sink gets."""
         job = BackgroundJob(self._prepared(job_name), daemon=True)
+        if self._launched is not None:
+            run_context.keep(job)
 
         def close() -> None:
             job.cancel()

@@ -1,4 +1,4 @@
-"""The examples of docs/testing.md run as they stand there."""
+"""The examples of docs/testing.md and docs/sources.md run as they stand there."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).parents[3] / "docs/testing.md"
-EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = ("testing.md", "sources.md")
 
 
 def examples() -> Iterator[Any]:
-    for number, code in enumerate(EXAMPLES):
-        module = types.ModuleType(f"documented_{number}")
-        sys.modules[module.__name__] = module
-        exec(compile(code, f"{PAGE.name} example {number}", "exec"), module.__dict__)
-        for name, found in list(vars(module).items()):
-            if name.startswith("test_"):
-                yield pytest.param(found, id=name)
+    for page in PAGES:
+        codes = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+        for number, code in enumerate(codes):
+            module = types.ModuleType(f"{page.partition('.')[0]}_example_{number}")
+            sys.modules[module.__name__] = module
+            exec(compile(code, f"{page} example {number}", "exec"), module.__dict__)
+            for name, found in list(vars(module).items()):
+                if name.startswith("test_"):
+                    yield pytest.param(found, id=name)
 
 
 @pytest.mark.parametrize("example", list(examples()))
@@ -31,4 +33,5 @@ def test_the_example_passes(example: Callable[[], None]) -> None:
 
 
 def test_no_example_is_forgotten() -> None:
-    assert sum(code.count("def test_") for code in EXAMPLES) == len(list(examples())) == 3
+    written = sum((DOCS / page).read_text().count("def test_") for page in PAGES)
+    assert written == len(list(examples())) == 4
