@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headrace.common import Time
+from headrace.common import Time, Types
 from headrace.datastream import (
     AggregateFunction,
     DataStream,
@@ -16,6 +16,12 @@ from headrace.datastream import (
     ReduceFunction,
     TriggerResult,
     WindowFunction,
+)
+from headrace.datastream.state import (
+    AggregatingStateDescriptor,
+    ListStateDescriptor,
+    ReducingStateDescriptor,
+    ValueStateDescriptor,
 )
 from headrace.datastream.window import (
     ContinuousEventTimeTrigger,
@@ -212,6 +218,57 @@ def test_a_continuous_trigger_fires_merged_sessions_in_between() -> None:
     assert job.only(s0=[(21, "b", 0, 1)]) == [("a", 1, 42, [1, 2, 3])]
     assert job.only(ended=True)[-1] == ("a", 1, 42, [1, 2, 3])
     assert job.run.state_entries() == 0
+
+
+class Remembering(EventTimeTrigger):
+    """Keeps its numbers in every kind of state that merges, and fires when they are four."""
+
+    numbers = ListStateDescriptor("numbers", Types.INT())
+    total = AggregatingStateDescriptor("total", Numbers(), Types.PICKLED_BYTE_ARRAY())
+    largest = ReducingStateDescriptor("largest", max, Types.INT())
+
+    def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
+        super().on_element(element, timestamp, window, ctx)
+        ctx.get_partitioned_state(self.numbers).add(element[2])
+        ctx.get_partitioned_state(self.total).add(element)
+        ctx.get_partitioned_state(self.largest).add(element[2])
+        numbers = sorted(ctx.get_partitioned_state(self.numbers))
+        assert numbers == ctx.get_partitioned_state(self.total).get()
+        assert numbers[-1] == ctx.get_partitioned_state(self.largest).get()
+        return TriggerResult.FIRE if len(numbers) == 4 else TriggerResult.CONTINUE
+
+    def on_merge(self, window: Any, ctx: Any) -> None:
+        super().on_merge(window, ctx)
+        for descriptor in (self.numbers, self.total, self.largest):
+            ctx.merge_partitioned_state(descriptor)
+
+    def clear(self, window: Any, ctx: Any) -> None:
+        super().clear(window, ctx)
+        for descriptor in (self.numbers, self.total, self.largest):
+            ctx.get_partitioned_state(descriptor).clear()
+
+
+def test_every_kind_of_state_of_a_trigger_is_merged() -> None:
+    job = LocalJob(
+        lambda s: sessions(s).trigger(Remembering()).apply(Whole()), out_of_orderness=100
+    )
+    records = [(0, "a", 1, 5), (20, "a", 2, 10), (40, "a", 3, 10), (15, "a", 4, 30)]
+    assert job.only(s0=records) == []
+    assert job.only(s0=[(9, "a", 5, 10)]) == [("a", 9, 50, [2, 3, 4, 5])]
+    assert job.only(ended=True) == [("a", 0, 5, [1]), ("a", 9, 50, [2, 3, 4, 5])]
+    assert job.run.state_entries() == 0
+
+
+def test_state_that_cannot_merge_is_named() -> None:
+    class Wrong(Remembering):
+        numbers = ValueStateDescriptor("one")  # type: ignore[assignment]
+
+        def on_element(self, element: Any, timestamp: int, window: Any, ctx: Any) -> TriggerResult:
+            return TriggerResult.CONTINUE
+
+    job = LocalJob(lambda s: sessions(s).trigger(Wrong()).apply(Whole()))
+    with pytest.raises(Exception, match="'one' is no state that can merge"):
+        job.only(s0=[(0, "a", 1, 10), (5, "a", 1, 10)])
 
 
 def test_sessions_of_a_custom_assigner() -> None:

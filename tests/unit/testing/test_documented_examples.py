@@ -1,4 +1,4 @@
-"""The examples of docs/testing.md and docs/sources.md run as they stand there."""
+"""The examples of the documentation run as they stand there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = ("testing.md", "sources.md")
+PAGES = ("testing.md", "sources.md", "time-windows-state.md")
 
 
 def examples() -> Iterator[Any]:
@@ -34,4 +34,4 @@ def test_the_example_passes(example: Callable[[], None]) -> None:
 
 def test_no_example_is_forgotten() -> None:
     written = sum((DOCS / page).read_text().count("def test_") for page in PAGES)
-    assert written == len(list(examples())) == 4
+    assert written == len(list(examples())) == 7

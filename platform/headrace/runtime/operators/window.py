@@ -68,6 +68,7 @@ class Window(KeyedOperator):
         self.allowed_lateness = allowed_lateness
         self.late_tag = late_tag
         self._merges = isinstance(assigner, MergingWindowAssigner)
+        self._keeps_values = aggregate is None or evictor is not None
         self._event_time = self.needs_timestamps = assigner.is_event_time()
         if self._merges and not self.trigger.can_merge():
             raise ValueError(
@@ -111,7 +112,7 @@ class Window(KeyedOperator):
             cleanup = self._cleanup_time(window)
             if self._event_time and cleanup <= context.watermark:
                 continue
-            if not skipped:
+            if not skipped and self._keeps_values:
                 value = frames.detached(value)  # windows must not share what can change
             skipped = False
             self._take(value, timestamp, window, window, context)
