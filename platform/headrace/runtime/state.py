@@ -98,7 +98,10 @@ def _page_address(owner: bytes, name: str) -> bytes:
 def owner_bytes(uid: str, key: bytes, namespace: Any) -> bytes:
     """What identifies an operator's key (as `keys.encode` gives it) and namespace: bytes, because
     Python takes 1, 1.0 and True for the same and the store does not."""
-    return keys.encode((uid, key, _namespace_bytes(namespace)))
+    # as keys.encode((uid, key, where)) does it, in one step: this is done for every record
+    name, where = uid.encode("utf-8", "surrogatepass"), _namespace_bytes(namespace)
+    parts = len(name) + 1, name, len(key) + 1, key, len(where) + 1, where
+    return b"t%d:s%b%d:b%b%d:b%b" % parts
 
 
 def group_bytes(uid: str) -> bytes:
@@ -110,7 +113,8 @@ def _namespace_bytes(namespace: Any) -> bytes:
     if namespace is None:
         return _NO_NAMESPACE
     if type(namespace) is TimeWindow:
-        return keys.encode((namespace.start, namespace.end))
+        start, end = b"i%d" % namespace.start, b"i%d" % namespace.end
+        return b"t%d:%b%d:%b" % (len(start), start, len(end), end)
     if isinstance(namespace, Window):  # by what it holds: its class may be the job's script's
         span = (namespace.start, namespace.end) if isinstance(namespace, TimeWindow) else ()
         fields = sorted(getattr(namespace, "__dict__", {}).items())

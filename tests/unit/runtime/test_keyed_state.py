@@ -21,6 +21,9 @@ from headrace.datastream.state import (
     StateTtlConfig,
     ValueStateDescriptor,
 )
+from headrace.datastream.window import TimeWindow
+from headrace.runtime import keys
+from headrace.runtime.state import owner_bytes
 from tests.unit.runtime.durable_jobs import DISTURBANCES, DurableJob
 
 Do = Callable[[Any, Any], Any]
@@ -152,6 +155,16 @@ def test_what_makes_no_state_is_refused() -> None:
         ValueStateDescriptor("")
     with pytest.raises(ValueError, match="longer than nothing"):
         StateTtlConfig.new_builder(Time.seconds(0)).build()
+
+
+@given(st.text(max_size=5), st.text(max_size=5), st.integers(), st.integers())
+@settings(deadline=None, derandomize=True)
+def test_addresses_of_state_are_what_keys_are(uid: str, key: str, start: int, end: int) -> None:
+    encoded = keys.encode(key)
+    window = keys.encode((start, end))
+    expected = keys.encode((uid, encoded, window))
+    assert owner_bytes(uid, encoded, TimeWindow(start, end)) == expected
+    assert owner_bytes(uid, encoded, None) == keys.encode((uid, encoded, keys.encode(None)))
 
 
 # --- time to live
