@@ -226,3 +226,18 @@ def test_event_time_windows_agree_with_a_slow_model(
         assert sorted(value for where, value in got if where == "main") == results
         assert sorted(value for where, value in got if where == "late") == sorted(late)
     assert job.run.state_entries() == 0
+
+
+def test_a_record_of_no_window_is_late_only_behind_the_lateness() -> None:
+    def build(stream: DataStream) -> DataStream:
+        windows = stream.key_by(lambda v: v[1]).window(ASSIGNERS["sliding with gaps"])
+        return windows.allowed_lateness(7).aggregate(Sum())
+
+    job = DurableJob(build)
+    assert job.only(s0=[(9, "a", 1)]) == []  # between two windows
+    assert job.only(s0=[(5, "a", 1)]) == []
+    assert job.run.metrics.counters == {}
+    assert job.only(s0=[(1, "a", 1)]) == [1]
+    job.only(s0=[(19, "a", 1)])
+    assert job.only(s0=[(5, "a", 1)]) == []
+    assert job.run.metrics.counters == {"numLateRecordsDropped": 1}
