@@ -35,8 +35,8 @@ class NodeSettings:
         return self.uid(uid_hash)
 
     def set_parallelism(self, parallelism: int) -> Self:
-        """How many subtasks the operator's functions see, and a partitioner before it reaches. On
-        Spark the stages of a job share its slots, so it runs on no more cores and no fewer."""
+        """A hint that the plan shows: on Spark the stages of a job share its slots. Functions and
+        partitioners see the job's parallelism."""
         self._node.parallelism = positive(parallelism)
         return self
 
