@@ -2,10 +2,10 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := platform jobs workers dashboard
+SOURCES := platform jobs workers dashboard benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help up test chaos check format lock clean
+.PHONY: help up test chaos bench check format lock clean
 
 help:  ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ test: check  ## check, then all tests
 chaos: .dev  ## hundreds of faults against the exactly-once sink: SEED=7 FAULTS=200 REPORT=docs/chaos.md
 	@$(BIN)/python -m tests.chaos --faults $(or $(FAULTS),200) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--report $(REPORT))
+
+bench: .dev  ## the sink beside Spark's own: throughput, CPU, small batches, latency; 20 minutes
+	@$(BIN)/python -m benchmarks.sink $(ARGS)
 
 check: .dev  ## format, lint, types, import rules, Django's checks
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 import tempfile
 from collections import defaultdict
@@ -52,6 +53,10 @@ def _arguments() -> argparse.Namespace:
 
 def _compare(asked: argparse.Namespace, servers: str, broker: int, home: Path) -> None:
     spark = _session(jars.resolve("spark", asked.jars))
+    print(
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, Spark {spark.version} on "
+        f"local[{CORES}], {asked.rounds} rounds: median (least to greatest)"
+    )
     rivals = contenders(spark, servers, home / "checkpoints")
     try:
         if asked.only in (None, "throughput"):
@@ -72,6 +77,7 @@ def _session(connector: list[Path]) -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
+        .config("spark.python.unix.domain.socket.enabled", "true")
         .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
         .getOrCreate()
     )
@@ -95,7 +101,7 @@ def _throughput(
     topic = topics.preload(servers, asked.records)
     frame = throughput.source(spark, servers, topic, asked.per_batch)
     warm = throughput.source(
-        spark, servers, topics.preload(servers, asked.per_batch * 8), asked.per_batch
+        spark, servers, topics.preload(servers, asked.per_batch * 16), asked.per_batch
     )
     for rival in rivals:
         throughput.run(rival, warm, topics.new(servers, "out"), lambda: 0.0)

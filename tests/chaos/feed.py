@@ -52,7 +52,7 @@ class Feed:
             self._producer.poll(0)
 
     def _produce(self, key: str, value: str, partition: int) -> None:
-        while True:
+        while not self._stop.is_set():
             try:
                 self._producer.produce(self._topic, value, key, partition=partition)
                 return

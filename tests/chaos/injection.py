@@ -43,9 +43,12 @@ class Injector:
         self._workload = workload
         self._broker = broker
         self._say = say
-        self._timeout = workload.site.timeout_ms / 1000 + SPARE_SECONDS
         self.life = Life(workload)
         self.hits: list[Hit] = []
+
+    @property
+    def _timeout(self) -> float:
+        return self._workload.timeout_ms / 1000 + SPARE_SECONDS
 
     def inject(self, fault: Fault) -> bool:
         """Whether it hit."""

@@ -7,7 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from tests.chaos import processes, workloads
+from tests.chaos import processes
+from tests.chaos.ends import End
 from tests.chaos.faults import Part
 from tests.chaos.workloads import Progress, Workload
 
@@ -15,6 +16,10 @@ from tests.chaos.workloads import Progress, Workload
 PATIENCE_SECONDS = 480.0
 #: How long the processes of a driver may outlive it.
 END_SECONDS = 60.0
+#: A machine on which so many drivers in a row end by themselves, and none completes a batch, is too
+#: slow for the transaction timeout: it is doubled, up to the most.
+FRUITLESS = 3
+MOST_TIMEOUT_MS = 160_000
 
 
 class Unrecovered(Exception):
@@ -30,6 +35,8 @@ class Life:
         self.ends: Counter[str] = Counter()
         self.problems: list[str] = []
         self._killed = False
+        self._fruitless = 0
+        self._completed = -1
 
     @property
     def mark(self) -> str:
@@ -103,14 +110,28 @@ class Life:
         code = process.wait()
         if not self._killed:
             self.note_end(self._workload.attempts, code)
+            self._note_fruit()
         self._workload.process = None
+
+    def _note_fruit(self) -> None:
+        completed = self.progress().completed
+        self._fruitless = self._fruitless + 1 if completed == self._completed else 1
+        self._completed = completed
+        if self._fruitless >= FRUITLESS:
+            self._fruitless = 0
+            doubled = 2 * self._workload.timeout_ms
+            self._workload.timeout_ms = max(
+                self._workload.timeout_ms, min(doubled, MOST_TIMEOUT_MS)
+            )
 
     def note_end(self, attempt: int, code: int) -> None:
         """An attempt ended by itself."""
-        error = workloads.error_in(self._workload.log(attempt)) if code else "ended with code 0"
-        self.ends[error] += 1
-        if error in workloads.FATAL or code == 0:
-            self.problems.append(f"{self._workload.name}, attempt {attempt}: {error}")
+        ended = self._workload.end_of(attempt) if code else End("ended with code 0", overcome=False)
+        self.ends[ended.error] += 1
+        if not ended.overcome:
+            self.problems.append(
+                f"{self._workload.name}, attempt {attempt}: {ended.error} ({code})"
+            )
 
     def end(self) -> None:
         """Whatever of the current attempt still runs is killed."""

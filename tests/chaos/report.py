@@ -24,7 +24,7 @@ def passed(outcomes: list[Outcome]) -> bool:
     return all(not each.problems and len(each.hits) >= len(each.planned) for each in outcomes)
 
 
-def text(schedule: Schedule, outcomes: list[Outcome]) -> str:
+def text(schedule: Schedule, outcomes: list[Outcome], timeout_ms: int = TIMEOUT_MS) -> str:
     planned = sum(len(each.planned) for each in outcomes)
     hit = sum(len(each.hits) for each in outcomes)
     seconds = sum(each.seconds for each in outcomes)
@@ -32,7 +32,13 @@ def text(schedule: Schedule, outcomes: list[Outcome]) -> str:
         f"seed {schedule.seed}, {planned} faults planned, {hit} hit, in {seconds / 60:.0f} minutes",
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         + ", ".join(f"{name} {version(name)}" for name in ("pyspark", "confluent-kafka")),
-        f"transaction timeout {TIMEOUT_MS / 1000:.0f} s, {RECORDS_PER_SECOND} records/s",
+        f"transaction timeout {timeout_ms / 1000:.0f} s, {RECORDS_PER_SECOND} records/s",
+        *(
+            f"{each.name}: transaction timeout raised to {each.timeout_ms / 1000:.0f} s, "
+            "as the machine is slow"
+            for each in outcomes
+            if each.timeout_ms > timeout_ms
+        ),
         "",
         *_kinds(outcomes),
         "",

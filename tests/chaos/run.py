@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import random
-import subprocess
 import tempfile
 import time
+import traceback
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -50,6 +52,12 @@ class Outcome:
     #: Of the live consumer, in seconds.
     longest_stall: float = 0.0
     seconds: float = 0.0
+    #: Time was up before every fault was tried.
+    cut_short: bool = False
+    #: No fault is begun later than this, by the monotonic clock.
+    until: float = math.inf
+    #: Of transactions at the end, if it had to be raised.
+    timeout_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,9 +110,15 @@ class Run:
     jar_folder: Path
     #: Hears of each fault that hit.
     listener: Callable[[str], None]
+    #: Of transactions. Pauses are longer; commits that take as long are recomputed.
+    timeout_ms: int = TIMEOUT_MS
+    #: No fault is begun later than so long after the start, apart from the first of each part.
+    seconds: float = math.inf
     home: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="headrace-chaos-")))
     outcomes: list[Outcome] = field(default_factory=list)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    _parts_left: int = 3
+    _begun: float = field(default_factory=time.monotonic)
 
     def execute(self) -> list[Outcome]:
         """All parts. What went wrong is in their `problems`."""
@@ -116,11 +130,14 @@ class Run:
                 home=self.home,
                 servers=broker.servers,
                 jars=jars.resolve("spark", self.jar_folder),
-                timeout_ms=TIMEOUT_MS,
+                timeout_ms=self.timeout_ms,
             )
-            self._miniature(broker)
-            self._workload(Job(site), self.schedule.job, broker)
-            self._workload(Query(site), self.schedule.query, broker)
+            plan = self.schedule
+            self._part(miniature.NAME, plan.miniature, broker, self._miniature)
+            self._part("job", plan.job, broker, lambda *part: self._workload(Job(site), *part))
+            self._part(
+                "query", plan.query, broker, lambda *part: self._workload(Query(site), *part)
+            )
         finally:
             processes.kill_all(f"{self.id}/")
             broker.stop()
@@ -131,68 +148,87 @@ class Run:
             file.write(f"{time.strftime('%H:%M:%S')} {line}\n")
         self.listener(line)
 
-    def _workload(self, workload: Workload, planned: list[Fault], broker: Broker) -> None:
+    def _part(
+        self,
+        name: str,
+        planned: list[Fault],
+        broker: Broker,
+        run: Callable[[Outcome, Broker], None],
+    ) -> None:
+        """An error of the harness itself, or of the broker, is a problem of the part: the report is
+        not lost, and the other parts still run."""
+        self._parts_left -= 1
         if not planned:
             return
-        outcome = Outcome(workload.name, planned)
+        outcome = Outcome(name, planned)
         self.outcomes.append(outcome)
         begun = time.monotonic()
+        outcome.until = begun + (self._begun + self.seconds - begun) / (self._parts_left + 1)
+        try:
+            broker.start()  # found running, unless the part before could not start it again
+            run(outcome, broker)
+        except Exception as error:
+            self._note(outcome, error)
+        outcome.seconds = time.monotonic() - begun
+
+    def _note(self, outcome: Outcome, error: Exception) -> None:
+        outcome.problems.append(f"{type(error).__name__}: {error}")
+        with (self.home / "errors.txt").open("a") as file:
+            file.writelines(traceback.format_exception(error))
+
+    def _workload(self, workload: Workload, outcome: Outcome, broker: Broker) -> None:
         injector = Injector(workload, broker, self.say)
         outcome.hits, outcome.ends = injector.hits, injector.life.ends
         input_ = feed.Feed(workload.site.servers, workload.source, RECORDS_PER_SECOND)
         watch = Watch(
             workload.site.servers, workload.outputs, feed.PARTITIONS, counted=workload.counted
         )
+        with ExitStack() as ends:
+            for end in (injector.life.end, watch.finish, lambda: input_.finish(60)):
+                ends.callback(end)
+            try:
+                _inject_all(injector.inject, outcome)
+                injector.life.settle()
+                outcome.records = input_.finish(60)
+                _drain(injector.life, watch, outcome.records)
+                if code := workload.stop(STOP_SECONDS):
+                    outcome.problems.append(f"the last driver ended with code {code}")
+            except Exception as error:
+                self._note(outcome, error)
+        outcome.starts, outcome.longest_stall = workload.attempts, watch.stall.seconds
+        outcome.timeout_ms = workload.timeout_ms
+        outcome.problems += injector.life.problems + watch.problems
         try:
-            _inject_all(injector.inject, planned)
-            injector.life.settle()
-            outcome.records = input_.finish(60)
-            _drain(injector.life, watch, outcome.records)
-            if code := workload.stop(STOP_SECONDS):
-                outcome.problems.append(f"the last driver ended with code {code}")
-        except (Unrecovered, subprocess.TimeoutExpired) as error:
-            outcome.problems.append(str(error))
-        finally:
-            input_.finish(60)
-            watch.finish()
-            injector.life.end()
-        outcome.problems += (
-            injector.life.problems + watch.problems + verification.problems_of(workload)
-        )
-        outcome.totals = Totals.of(workload.recoveries())
-        outcome.starts = workload.attempts
-        outcome.batches = Progress.of(workload.checkpoint()).completed + 1
-        outcome.longest_stall = watch.stall.seconds
-        outcome.seconds = time.monotonic() - begun
+            outcome.problems += verification.problems_of(workload)
+            outcome.totals = Totals.of(workload.recoveries())
+            outcome.batches = Progress.of(workload.checkpoint()).completed + 1
+        except Exception as error:
+            self._note(outcome, error)
         if outcome.problems:
             verification.keep_evidence(workload, self.home / "evidence")
 
-    def _miniature(self, broker: Broker) -> None:
-        planned = self.schedule.miniature
-        if not planned:
-            return
-        outcome = Outcome(miniature.NAME, planned)
-        self.outcomes.append(outcome)
-        begun = time.monotonic()
+    def _miniature(self, outcome: Outcome, broker: Broker) -> None:
         small = Miniature(self.home / miniature.NAME, broker, self.say)
-        try:
-            _inject_all(small.inject, planned)
-            small.finish()
-        except Unrecovered as error:
-            outcome.problems.append(str(error))
         outcome.hits, outcome.ends = small.hits, small.ends
+        try:
+            _inject_all(small.inject, outcome)
+            small.finish()
+        except Exception as error:
+            self._note(outcome, error)
         outcome.problems += small.problems
         outcome.totals = Totals.of(small.recoveries)
         outcome.starts, outcome.records = small.runs, small.records
         outcome.batches = small.jobs * miniature.BATCHES
-        outcome.seconds = time.monotonic() - begun
 
 
-def _inject_all(inject: Callable[[Fault], bool], planned: list[Fault]) -> None:
-    """Each until it hits, a few times at most."""
-    for fault in planned:
+def _inject_all(inject: Callable[[Fault], bool], outcome: Outcome) -> None:
+    """Each until it hits, a few times at most; no more once the part's time is up."""
+    for number, fault in enumerate(outcome.planned):
+        if number and time.monotonic() > outcome.until:
+            outcome.cut_short = True
+            return
         for _ in range(TRIES):
-            if inject(fault):
+            if inject(fault) or time.monotonic() > outcome.until:
                 break
 
 

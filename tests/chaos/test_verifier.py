@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
+from headrace.wire import events, journal
 from tests.chaos import answers, processes, reading
+from tests.chaos.life import Life
 from tests.chaos.verification import output_problems
 from tests.chaos.watch import Watch
+from tests.chaos.workloads import Job, Query, Site
 from tests.kafka import brokers
 
 EXPECTED = {"k0": 4, "k1": 4}
@@ -142,3 +148,71 @@ def write(servers: str, topic: str, values: list[str]) -> None:
         key = value.partition(" ")[0]
         producer.produce(topic, value, key, partition=int(key[1:]) % 2)
     assert producer.flush(PATIENCE) == 0
+
+
+@pytest.fixture
+def site(kafka: str, tmp_path: Path) -> Site:
+    return Site(run=uuid.uuid4().hex, home=tmp_path, servers=kafka, jars=[], timeout_ms=10_000)
+
+
+@pytest.mark.parametrize(
+    ("reported", "right"),
+    [
+        (events.Failed("WriteFailed: no"), True),
+        (events.Failed("SecondDriver: no", restartable=False), True),
+        (events.Failed("PrefixInUse: no", restartable=False), False),
+        (events.Failed("orders-0 offsets 2 to 3 were deleted", restartable=False), False),
+        (events.Started(1, "local[2]", {}), False),
+    ],
+)
+def test_a_job_that_no_restart_helps_is_found(
+    site: Site, reported: events.Event, right: bool
+) -> None:
+    job = Job(site)
+    run_dir = job.home / "runs" / "1"
+    run_dir.mkdir(parents=True)
+    writer = journal.JournalWriter(run_dir)
+    writer.append(reported)
+    writer.close()
+    life = Life(job)
+    life.note_end(1, 1)
+    assert bool(life.problems) is not right
+
+
+@pytest.mark.parametrize(
+    ("told", "right"),
+    [
+        ("StreamingQueryException: WriteFailed: no", True),
+        ("StreamingQueryException: [KAFKA_DATA_LOSS.X] SecondDriver", False),
+        ("StreamingQueryException: InvalidRecord: no", False),
+        ("Segmentation fault", False),
+    ],
+)
+def test_a_query_that_no_restart_helps_is_found(site: Site, told: str, right: bool) -> None:
+    query = Query(site)
+    (query.home / "1.log").write_text(told)
+    life = Life(query)
+    life.note_end(1, 1)
+    assert bool(life.problems) is not right
+
+
+def test_a_machine_too_slow_for_the_transaction_timeout_gets_a_longer_one(site: Site) -> None:
+    query = Query(site)
+    life = Life(query)
+
+    def end_by_itself() -> None:
+        query.attempts += 1
+        (query.home / f"{query.attempts}.log").write_text("CommitIncomplete")
+        query.process = subprocess.Popen([sys.executable, "-c", "raise SystemExit(1)"])
+        life.bury()
+
+    commits = query.checkpoint() / "commits"
+    commits.mkdir(parents=True)
+    for batch in range(4):
+        end_by_itself()
+        (commits / str(batch)).touch()
+    assert query.timeout_ms == site.timeout_ms
+    for _ in range(3):
+        end_by_itself()
+    assert query.timeout_ms == 2 * site.timeout_ms
+    assert life.problems == []

@@ -23,7 +23,7 @@ def problems_of(workload: Workload) -> list[str]:
         problems += output_problems(servers, topic, expected, counted=workload.counted)
     problems += _batch_problems(workload, given.records)
     problems += reading.transaction_problems(
-        servers, workload.prefix, workload.sinks, workload.site.timeout_ms / 1000 + OPEN_SECONDS
+        servers, workload.prefix, workload.sinks, workload.timeout_ms / 1000 + OPEN_SECONDS
     )
     left = processes.left_after(f"{workload.site.run}/{workload.name}/", PROCESS_SECONDS)
     return problems + [f"still runs: {process}" for process in left]

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from headrace.wire import events, rundir
 from tests.chaos import feed, points, processes
+from tests.chaos.ends import FATAL, REPLACED, UNKNOWN, End, error_in
 from tests.driving import DrivenJob
 from workers.embedded.kafka import ensure_topics
 
@@ -24,21 +25,6 @@ MASTER = "local[2,4]"
 ROOT = Path(__file__).parents[2]
 MOST_RECORDS = 5000
 OUTPUTS = ["job-first", "job-second"]
-#: After these an operator has to look: none of the faults may lead there.
-FATAL = {
-    "ChangedRecords",
-    "OutcomeUnknown",
-    "InvalidSettings",
-    "CommitRefused",
-    "CheckpointReplaced",
-    "MarkersBlocked",
-}
-_ERROR = re.compile(
-    r"\b(SecondDriver|CommitIncomplete|WriteFailed|ProducerUnavailable|ClusterUnreachable|"
-    + "|".join(sorted(FATAL))
-    + r"|CONCURRENT_STREAM_LOG_UPDATE|Py4JNetworkError|Py4JError|PythonException"
-    r"|StreamingQueryException)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -65,8 +51,11 @@ class Workload(abc.ABC):
     sinks: list[str]
     attempts: int = 0
     process: subprocess.Popen[bytes] | None = None
+    #: Of its transactions.
+    timeout_ms: int = 0
 
     def __post_init__(self) -> None:
+        self.timeout_ms = self.site.timeout_ms
         self.home = self.site.home / self.name
         self.home.mkdir(parents=True)
         self.prefix = f"chaos-{self.name}-{uuid.uuid4().hex[:6]}"
@@ -104,6 +93,10 @@ class Workload(abc.ABC):
     def log(self, attempt: int) -> str: ...
 
     @abc.abstractmethod
+    def end_of(self, attempt: int) -> End:
+        """Why the attempt ended by itself, and not with code 0."""
+
+    @abc.abstractmethod
     def recoveries(self) -> list[dict[str, int]]:
         """What each recovery so far did."""
 
@@ -117,7 +110,6 @@ class Job(Workload):
             folder=self.home,
             jars=site.jars,
             entry=ROOT / "tests/chaos/job.py",
-            arguments=[self.source, *self.outputs, self.prefix, str(site.timeout_ms)],
             kafka=site.servers,
             configuration={"source.max-records-per-batch": str(MOST_RECORDS)},
             master=MASTER,
@@ -125,6 +117,8 @@ class Job(Workload):
 
     def start(self) -> None:
         self.attempts += 1
+        topics = [self.source, *self.outputs]
+        self._driven.arguments = [*topics, self.prefix, str(self.timeout_ms)]
         self._driven.environment = self.environment()
         self._driven.start()
         self.process = self._driven.process
@@ -140,6 +134,21 @@ class Job(Workload):
     def log(self, attempt: int) -> str:
         path = self.home / "runs" / str(attempt) / rundir.LOG
         return path.read_text(errors="replace") if path.exists() else ""
+
+    def end_of(self, attempt: int) -> End:
+        """What the driver itself says: a JobManager decides by it too."""
+        self._driven.attempts = attempt
+        reported = self._driven.events(events.Failed)
+        self._driven.attempts = self.attempts
+        if not reported:
+            return End(UNKNOWN, overcome=False)
+        failed = reported[-1]
+        error = error_in(failed.error)
+        if error == UNKNOWN:
+            error = error_in(failed.traceback)
+        if error == UNKNOWN:
+            error = failed.error[:120]
+        return End(error, overcome=failed.restartable or error == REPLACED)
 
     def recoveries(self) -> list[dict[str, int]]:
         found = []
@@ -159,7 +168,7 @@ class Query(Workload):
         self.attempts += 1
         arguments = [
             *(",".join(map(str, self.site.jars)), self.site.servers),
-            *(self.source, *self.outputs, self.prefix, str(self.site.timeout_ms)),
+            *(self.source, *self.outputs, self.prefix, str(self.timeout_ms)),
             *(str(self.checkpoint()), str(self._stop_file)),
         ]
         with self._log(self.attempts).open("wb") as log:
@@ -191,6 +200,10 @@ class Query(Workload):
         path = self._log(attempt)
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def end_of(self, attempt: int) -> End:
+        error = error_in(self.log(attempt))
+        return End(error, overcome=error not in {*FATAL, UNKNOWN})
+
     def recoveries(self) -> list[dict[str, int]]:
         """Its recoveries run in Spark's workers, which say so in the log."""
         found = []
@@ -221,18 +234,6 @@ def _newest(log: Path) -> int:
     if not log.is_dir():
         return -1
     return max((int(each.name) for each in log.iterdir() if each.name.isdigit()), default=-1)
-
-
-def error_in(log: str) -> str:
-    """The class of the error that an attempt ended with, as its log tells."""
-    found = _ERROR.findall(log)
-    for each in found:
-        if each in FATAL:
-            return str(each)
-    ours = Counter(each for each in found if not each.startswith(("Py", "Streaming")))
-    if ours:
-        return str(ours.most_common(1)[0][0])
-    return str(found[-1]) if found else "unknown"
 
 
 @dataclass

@@ -24,10 +24,20 @@ def new_topic(servers: str, partitions: int = 3) -> str:
 def read(servers: str, topic: str, isolation: str = "read_committed") -> list[str]:
     """All values in the topic, sorted. Fails when the consumer does not get to the end that the
     topic has now, which is what a transaction left open does to it."""
-    ends = _ends(servers, topic)
+    # A read_committed consumer would be told of the first open transaction instead.
+    ends = _ends(servers, topic, "read_uncommitted")
     consumer = _consumer(servers, isolation)
     try:
         return _read_to_end(consumer, topic, ends)
+    finally:
+        consumer.close()
+
+
+def visible(servers: str, topic: str) -> list[str]:
+    """What a read_committed consumer gets now, up to the first open transaction; sorted."""
+    consumer = _consumer(servers, "read_committed")
+    try:
+        return _read_to_end(consumer, topic, _ends(servers, topic, "read_committed"))
     finally:
         consumer.close()
 
@@ -44,10 +54,9 @@ def _consumer(servers: str, isolation: str) -> Consumer:
     )
 
 
-def _ends(servers: str, topic: str) -> dict[int, int]:
-    """End of each partition, open transactions included: a read_committed consumer would be told
-    of the first open transaction instead."""
-    consumer = _consumer(servers, "read_uncommitted")
+def _ends(servers: str, topic: str, isolation: str) -> dict[int, int]:
+    """End of each partition, as a consumer with this isolation is told it."""
+    consumer = _consumer(servers, isolation)
     try:
         return {
             number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)[1]

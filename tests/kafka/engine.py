@@ -13,6 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -100,6 +101,8 @@ class Engine:
         self.commits.mkdir(parents=True, exist_ok=True)
         self.batch = -1
         self.reached: dict[steps.Step, int] = {}
+        #: Steps are reached in several threads.
+        self.counting = threading.Lock()
         self.recovered: dict[str, int] = {}
 
     def run(self) -> None:
@@ -112,16 +115,21 @@ class Engine:
         for batch in range(0 if done is None else done + 1, self.plan.batches):
             self.batch = batch
             self.reached.clear()
-            messages = [
-                self._task(sink, partition, resume)
-                for partition in range(self.plan.partitions)
-                for sink in self.plan.sinks()
-            ]
-            # As in Spark, the commit gets nothing but what can be pickled.
-            Committer(self.plan.sinks(), self.plan.home, resume).commit(
-                self.batch, pickle.loads(pickle.dumps(messages))
-            )
+            self._batch(resume)
             (self.commits / str(self.batch)).touch()
+
+    def _batch(self, resume: Resume) -> None:
+        messages: list[Prepared | None] = []
+        committer = Committer(self.plan.sinks(), self.plan.home, resume)
+        try:
+            for partition in range(self.plan.partitions):
+                for sink in self.plan.sinks():
+                    messages.append(self._task(sink, partition, resume))
+            # As in Spark, the commit gets nothing but what can be pickled.
+            committer.commit(self.batch, pickle.loads(pickle.dumps(messages)))
+        except Exception:
+            committer.abort(self.batch, messages)
+            raise
 
     def _task(self, sink: SinkSettings, partition: int, resume: Resume) -> Prepared | None:
         writer = open_writer(sink, TaskIdentity(self.batch, partition), resume)
@@ -130,13 +138,10 @@ class Engine:
         return writer.prepare()
 
     def _at(self, step: steps.Step) -> None:
-        self.reached[step] = self.reached.get(step, 0) + 1
+        with self.counting:
+            nth = self.reached[step] = self.reached.get(step, 0) + 1
         crash = self.plan.crash
-        if crash and (crash.step, crash.batch, crash.nth) == (
-            step.value,
-            self.batch,
-            self.reached[step],
-        ):
+        if crash and (crash.step, crash.batch, crash.nth) == (step.value, self.batch, nth):
             os.kill(os.getpid(), signal.Signals[crash.signal])
 
 

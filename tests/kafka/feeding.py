@@ -10,6 +10,8 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 WAIT_SECONDS = 30.0
+#: Of a transaction that a test leaves open while slow things happen: the most a broker grants.
+OPEN_MS = 900_000
 
 
 def produce(
@@ -23,7 +25,13 @@ def produce(
 
 def transact(servers: str, topic: str, values: Iterable[str], partition: int = 0) -> Producer:
     """An open transaction that holds the values; to be committed or aborted."""
-    producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
+    producer = Producer(
+        {
+            "bootstrap.servers": servers,
+            "transactional.id": uuid.uuid4().hex,
+            "transaction.timeout.ms": OPEN_MS,
+        }
+    )
     producer.init_transactions(WAIT_SECONDS)
     producer.begin_transaction()
     _send(producer, topic, values, partition, 0)

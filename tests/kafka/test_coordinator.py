@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+import logging
+import threading
 import uuid
 
+import psutil
 import pytest
 
-from headrace.connectors.kafka import ids
-from headrace.connectors.kafka.coordinator import coordinator_for
+from headrace.connectors.kafka import coordinator as coordinators
+from headrace.connectors.kafka import errors, ids
+from headrace.connectors.kafka.coordinator import Coordinator, coordinator_for
 from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.producers import open_producer
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from tests.kafka import brokers
+from workers.embedded import ports
 
 CONCURRENT_TRANSACTIONS, INVALID_STATE, FENCED, UNKNOWN_ID = 51, 48, 90, 49
 
@@ -115,3 +121,29 @@ def test_listing_finds_the_ids_of_a_sink_only(sink: SinkSettings) -> None:
 
 def test_the_brokers_longest_timeout(sink: SinkSettings) -> None:
     assert coordinator_for(sink).longest_timeout_ms() == 900_000
+
+
+def test_failed_connections_leave_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A commit asks for as long as a broker is away."""
+    # What is logged is kept for the test's report, with the sockets in its tracebacks.
+    caplog.set_level(logging.CRITICAL, logger="kafka")
+    monkeypatch.setattr(coordinators, "BOOTSTRAP_MS", 300)
+    sink = SinkSettings("out", f"127.0.0.1:{ports.free()}", "topic")
+    coordinator = Coordinator(sink)
+
+    def held() -> tuple[int, int]:
+        gc.collect()  # sockets that were refused
+        return threading.active_count(), psutil.Process().num_fds()
+
+    with pytest.raises(errors.ClusterUnreachable):
+        coordinator.list_ids(".*")
+    before = held()
+    for _ in range(4):
+        with pytest.raises(errors.ClusterUnreachable):
+            coordinator.list_ids(".*")
+
+    threads, descriptors = held()
+    assert threads <= before[0]
+    assert descriptors <= before[1]

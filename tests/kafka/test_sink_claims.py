@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from headrace.connectors.kafka import claims, errors
+from headrace.connectors.kafka import errors
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from headrace.connectors.kafka.writer import open_writer
+from headrace.connectors.twophase import claims
 from headrace.connectors.twophase import committer as twophase
 from tests.kafka import brokers
 
@@ -139,3 +140,37 @@ def test_claims_do_not_disturb_the_markers(settings: SinkSettings, tmp_path: Pat
     claim = claims.Claim.from_text(notes[group])
     assert claim is not None
     assert claim.checkpoint == str(tmp_path)
+
+
+def left_open(settings: SinkSettings, place: Path) -> None:
+    writer = open_writer(
+        settings, TaskIdentity(0, 0), Committer([settings], place).recover().resume
+    )
+    writer.write([{"value": b"no"}])
+    writer.prepare()
+    assert len(brokers.open_ids(settings)) == 1
+
+
+def test_what_is_open_under_the_former_prefix_ends_with_the_change(
+    settings: SinkSettings, tmp_path: Path
+) -> None:
+    left_open(settings, tmp_path)
+    renamed = replace(settings, transactional_id_prefix=f"{settings.transactional_id_prefix}-new")
+
+    assert Committer([renamed], tmp_path).recover().aborted == 1
+
+    assert brokers.open_ids(settings) == []
+
+
+def test_a_former_prefix_that_another_job_has_is_left_alone(
+    settings: SinkSettings, tmp_path: Path
+) -> None:
+    first = Committer([settings], tmp_path / "first")
+    first.recover()
+    first.release()
+    left_open(settings, tmp_path / "second")
+    renamed = replace(settings, transactional_id_prefix=f"{settings.transactional_id_prefix}-new")
+    for _ in range(3):  # its epoch is past the other job's
+        Committer([renamed], tmp_path / "first").recover()
+    assert len(brokers.open_ids(settings)) == 1
+    Committer([settings], tmp_path / "second").recover()

@@ -116,6 +116,18 @@ def test_crash_while_recomputing(plan: Plan) -> None:
     check_exactly_once(plan)
 
 
+def test_a_new_prefix_still_finds_what_the_old_one_committed(plan: Plan) -> None:
+    crash(plan, Crash("decided"))
+    commit_one_as_if_the_driver_had(plan)
+    fence(plan)
+
+    plan = replace(plan, prefix=f"{plan.prefix}-renamed")
+    ended = engine.run(plan)
+
+    assert ended.recovered["recomputed"] == 5, ended
+    check_exactly_once(plan)
+
+
 @pytest.mark.parametrize("change", [{"surplus": 1}, {"partitions": 2}, {"partitions": 4}])
 def test_other_records_in_a_half_committed_batch_stop_the_job(
     plan: Plan, change: dict[str, Any]
@@ -128,6 +140,20 @@ def test_other_records_in_a_half_committed_batch_stop_the_job(
 
     assert ended.error == "ChangedRecords"
     # Nothing was spoilt: with the right records the job goes on.
+    assert engine.run(plan).code == 0
+    check_exactly_once(plan)
+
+
+@pytest.mark.parametrize("change", [{"surplus": 1}, {"partitions": 4}])
+def test_more_records_in_a_batch_that_is_out_stop_the_job(
+    plan: Plan, change: dict[str, Any]
+) -> None:
+    """A power failure takes what Spark had planned; it plans again, with what has come since."""
+    crash(plan, Crash("committed"))
+
+    ended = engine.run(replace(plan, **change))
+
+    assert ended.error == "ChangedRecords"
     assert engine.run(plan).code == 0
     check_exactly_once(plan)
 

@@ -25,8 +25,9 @@ def plan(kafka: str, tmp_path: Path) -> Plan:
 @pytest.mark.parametrize(
     ("step", "errors"),
     [
-        ("begun", {"WriteFailed", "SecondDriver"}),
-        ("prepared", {"WriteFailed", "SecondDriver"}),
+        # Producers that it opens ahead may or may not be initialised when they are shut out.
+        ("begun", {"WriteFailed", "ProducerUnavailable", "SecondDriver"}),
+        ("prepared", {"WriteFailed", "ProducerUnavailable", "SecondDriver"}),
         # It had looked who owns the job just before it was paused.
         ("deciding", {"SecondDriver"}),
         ("decided", {"CommitIncomplete"}),
@@ -56,7 +57,11 @@ def test_a_job_started_without_its_checkpoint_shuts_the_old_one_out(
             assert engine.ended(anew, second).error == ""
             assert brokers.open_ids(plan.sinks()[0]) == []
         os.kill(paused.pid, signal.SIGCONT)
-        assert engine.ended(plan, paused).error in {"CommitIncomplete", "WriteFailed"}
+        assert engine.ended(plan, paused).error in {
+            "CommitIncomplete",
+            "WriteFailed",
+            "ProducerUnavailable",
+        }
 
 
 def wait_until_paused(pid: int) -> None:

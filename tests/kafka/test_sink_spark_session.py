@@ -104,6 +104,17 @@ def wait_for_open_transactions(copy: Copy) -> None:
         time.sleep(0.1)
 
 
+def stop_within_the_second_batch(copy: Copy) -> None:
+    copy.feed(10)
+    copy.run()
+    copy.gate.touch()
+    copy.feed(10)
+    query = copy.start()
+    wait_for_open_transactions(copy)
+    query.stop()
+    copy.gate.unlink()
+
+
 def test_a_query_that_is_started_again_goes_on(copy: Copy) -> None:
     for _ in range(3):
         copy.feed(10)
@@ -113,14 +124,7 @@ def test_a_query_that_is_started_again_goes_on(copy: Copy) -> None:
 
 
 def test_a_query_that_is_stopped_within_a_batch(copy: Copy) -> None:
-    copy.feed(10)
-    copy.run()
-    copy.gate.touch()
-    copy.feed(10)
-    query = copy.start()
-    wait_for_open_transactions(copy)
-    query.stop()
-    copy.gate.unlink()
+    stop_within_the_second_batch(copy)
 
     copy.run()
 
@@ -128,14 +132,7 @@ def test_a_query_that_is_stopped_within_a_batch(copy: Copy) -> None:
 
 
 def test_a_transaction_that_a_stopped_query_lost_sight_of_is_aborted(copy: Copy) -> None:
-    copy.feed(10)
-    copy.run()
-    copy.gate.touch()
-    copy.feed(10)
-    query = copy.start()
-    wait_for_open_transactions(copy)
-    query.stop()
-    copy.gate.unlink()
+    stop_within_the_second_batch(copy)
     # what a task leaves that had prepared, and whose message Spark dropped
     settings = sink_settings(copy.options)
     epoch = OwnerStore(copy.checkpoint).newest()

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource
 
-from headrace.connectors.kafka import coordinator, errors, participant
+from headrace.connectors.kafka import errors, sign_in
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import TaskIdentity
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
@@ -68,11 +68,20 @@ def test_a_marker_topic_that_forgets(settings: SinkSettings, kafka: str, tmp_pat
         Committer([settings], tmp_path).recover()
 
 
+def test_the_marker_topic_is_compacted_soon(settings: SinkSettings, tmp_path: Path) -> None:
+    Committer([settings], tmp_path).recover()
+    admin = AdminClient({"bootstrap.servers": settings.bootstrap_servers})
+    resource = ConfigResource(ConfigResource.Type.TOPIC, settings.marker_topic)
+    found = admin.describe_configs([resource])[resource].result()
+    assert found["cleanup.policy"].value == "compact"
+    assert int(found["segment.bytes"].value) <= 64 * 1024 * 1024
+    assert int(found["segment.ms"].value) <= 3_600_000
+
+
 def test_a_cluster_that_does_not_answer(
     settings: SinkSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(coordinator, "BOOTSTRAP_MS", 200)
-    monkeypatch.setattr(participant, "PATIENCE_SECONDS", 1.0)
+    monkeypatch.setattr(sign_in, "PATIENCE_SECONDS", 1.0)
     nowhere = replace(settings, bootstrap_servers=f"127.0.0.1:{ports.free()}")
     with pytest.raises(errors.ClusterUnreachable):
         Committer([nowhere], tmp_path).recover()
@@ -130,11 +139,12 @@ def test_tasks_that_write_a_batch_that_is_out(settings: SinkSettings, tmp_path: 
     second = Committer([settings], tmp_path)
     resume = second.recover().resume
 
+    # In one partition now, where there were two.
     skipped = open_writer(settings, TaskIdentity(0, 0), resume)
-    skipped.write([{"value": b"again"}])
+    skipped.write([{"value": b"again"}, {"value": b"again"}])
     message = skipped.prepare()
     assert message is not None
-    assert (message.count, getattr(message, "skipped", False)) == (1, True)
+    assert (message.count, getattr(message, "skipped", False)) == (2, True)
     second.commit(0, [message])
     # A task that does not know better (it lost its `resume`) is found out.
     second.resume = replace(resume, committed={}, batch_id=None)

@@ -214,3 +214,34 @@ def test_without_exactly_once_there_is_nothing_to_commit(kafka: str, tmp_path: P
     assert brokers.read(kafka, str(settings.topic)) == ["1"]
     Committer([settings], tmp_path).commit(0, [])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_producer_that_failed_is_not_used_again(kafka: str) -> None:
+    settings = sink(kafka, DeliveryGuarantee.AT_LEAST_ONCE, topic=brokers.new_topic(kafka))
+    failing = open_writer(settings, TaskIdentity(0, 0), Resume())
+    with pytest.raises(errors.WriteFailed):
+        failing.write([{"value": b"x", "partition": 99}])
+    again = open_writer(settings, TaskIdentity(0, 0), Resume())
+    assert again._client is not failing._client  # type: ignore[attr-defined]
+    again.write([{"value": b"1"}])
+    again.prepare()
+    kept = open_writer(settings, TaskIdentity(1, 0), Resume())
+    assert kept._client is again._client  # type: ignore[attr-defined]
+
+
+def test_an_abort_never_raises(kafka: str, tmp_path: Path) -> None:
+    """A producer that was fenced may answer anything by a SystemError."""
+    settings = sink(kafka, topic=brokers.new_topic(kafka))
+    resume = Committer([settings], tmp_path).recover().resume
+    writer = open_writer(settings, TaskIdentity(0, 0), resume)
+    writer.write([{"value": b"no"}])
+
+    class Fenced:
+        def abort_transaction(self, _timeout: float) -> None:
+            raise SystemError("returned a result with an exception set")
+
+    producer = writer._producer  # type: ignore[attr-defined]
+    producer.client = Fenced()
+    writer.abort()
+    Committer([settings], tmp_path).recover()
+    assert brokers.open_ids(settings) == []

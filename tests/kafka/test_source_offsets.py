@@ -6,7 +6,6 @@ import json
 import time
 import uuid
 from pathlib import Path
-from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -22,11 +21,10 @@ from headrace.datastream.connectors.kafka import (
 from headrace.runtime import kafka_bounds, kafka_topics
 from headrace.runtime.errors import JobFailed, UnknownTopic
 from headrace.runtime.group_commits import FAILED, SUCCEEDED, GroupCommits
-from headrace.runtime.kafka_brokers import Brokers, Offsets
-from headrace.runtime.kafka_input import KafkaInput
+from headrace.runtime.kafka_brokers import Brokers
 from headrace.runtime.kafka_losses import DataLost
-from headrace.runtime.spark_offsets import SparkOffsets
 from tests.kafka.feeding import Administrator, produce, transact
+from tests.unit.runtime.kafka_checkpoints import first_start
 
 WAIT_SECONDS = 30.0
 FROM = KafkaOffsetsInitializer
@@ -129,38 +127,6 @@ def test_what_is_to_be_read_must_be_there(kafka: str, admin: Administrator) -> N
         read(source(kafka).set_topics("no-such-topic", topic))
 
 
-class Checkpoint:
-    """Spark's log of a query with one Kafka source that has run one batch."""
-
-    def __init__(self, folder: Path, position: Offsets) -> None:
-        self.offsets = SparkOffsets(folder / "spark")
-        self.kept = folder / "kafka-source-1.json"
-        self.put("sources/0/0", f"\0v1\n{json.dumps(position)}")
-
-    def put(self, path: str, text: str) -> None:
-        file = self.offsets.checkpoint / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-
-    def completed(self, batch: int, *lines: Any) -> None:
-        self.planned(batch, *lines)
-        self.put(f"commits/{batch}", "v1\n{}")
-
-    def planned(self, batch: int, *lines: Any) -> None:
-        self.put(f"offsets/{batch}", "\n".join(["v1", "{}", *map(json.dumps, lines)]))
-        self.put(f"offsets/.{batch}.crc", "of the lines above")
-
-    def open(self, built: KafkaSource) -> KafkaInput:
-        return KafkaInput.prepare(built, 0, self.kept, self.offsets)
-
-
-def first_start(folder: Path, built: KafkaSource) -> Checkpoint:
-    checkpoint = Checkpoint(folder, {})
-    (checkpoint.offsets.checkpoint / "sources/0/0").unlink()
-    checkpoint.open(built)
-    return checkpoint
-
-
 def going_on(builder: KafkaSourceBuilder) -> KafkaSource:
     return builder.set_property("failOnDataLoss", "false").build()
 
@@ -202,6 +168,7 @@ def test_a_deleted_topic_is_a_loss(kafka: str, admin: Administrator, tmp_path: P
     running = checkpoint.open(builder.build())
     assert not running.watch_ids()
     admin.delete(topic)
+    assert not running.watch_ids()  # it may be back in a moment
     assert running.watch_ids()
     with pytest.raises(DataLost, match=f"{topic}-0 was deleted, what stood from offset 3 on"):
         checkpoint.open(builder.build())
@@ -246,6 +213,7 @@ def test_a_changed_subscription_loses_nothing(
     other = checkpoint.open(source(kafka).set_topics(new).build())
     assert other.position == {new: {"0": 4}}
     assert other.splits == (f"{old}-0",)  # as at the first start
+    assert other.ended_splits == [f"{old}-0"]  # it holds event time back no more
     admin.add_partitions(new, 2)
     produce(kafka, new, map(str, range(5)), partition=1)
     admin.delete_records(new, 2, partition=1)

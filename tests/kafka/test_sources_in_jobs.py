@@ -87,13 +87,15 @@ def admin(kafka: str) -> Administrator:
 
 
 def out(kafka: str, name: str) -> list[str]:
-    return brokers.read(kafka, f"{name}.out")
+    """So far: the job may be in the middle of a transaction."""
+    return brokers.visible(kafka, f"{name}.out")
 
 
 def numbers(*values: int) -> list[str]:
     return [json.dumps({"n": value}) for value in values]
 
 
+@pytest.mark.timeout(600)
 def test_sources_end_where_they_are_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
@@ -113,7 +115,7 @@ def test_sources_end_where_they_are_told(
     produce(kafka, f"{name}.keep", [*numbers(1), "nor this", *numbers(2)])
     commit(kafka, name, f"{name}.group", 4)
 
-    job = drive(BOUNDED, name, str(moment), kafka=kafka)
+    job = drive(BOUNDED, name, str(moment), kafka=kafka, parallelism=1)
     job.start()
     before = ["ahead 3", "ahead 4", "ahead 5", "drop 1", "drop 2", "drop 3"]
     before += ["group 4", "group 5", "keep 1", "keep 2", "timed 2", "timed 3", "timed 4"]
@@ -125,7 +127,7 @@ def test_sources_end_where_they_are_told(
     produce(kafka, f"{name}.ahead", ["6", "7", "beyond"], partition=1)
     assert job.wait() == 0
     after = sorted([*before, "ahead 6", "ahead 7"])
-    assert out(kafka, name) == after
+    assert brokers.read(kafka, f"{name}.out") == after
     assert job.events()[-1] == events.Stopped("finished")
     assert brokers.read(kafka, f"{name}.dead") == ["nor this"]
     last = job.events(events.CheckpointCompleted)[-1]
@@ -220,12 +222,13 @@ class Found:
         assert Counter(out(self._kafka, self._name)) == Counter(values)
 
     def windows(self) -> list[str]:
-        return brokers.read(self._kafka, f"{self._name}.windows")
+        return brokers.visible(self._kafka, f"{self._name}.windows")
 
     def last(self) -> Any:
         return self._job.events(events.CheckpointCompleted)[-1]
 
 
+@pytest.mark.timeout(900)
 def test_new_partitions_and_topics_are_read_and_lost_records_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
@@ -235,7 +238,7 @@ def test_new_partitions_and_topics_are_read_and_lost_records_told(
     produce(kafka, part, ["z"], timestamp=T0 + 5)
     produce(kafka, f"not.{name}.in.one", ["of another topic"])
     produce(kafka, one, ["a"], timestamp=T0)
-    job = drive(PATTERN, name, "true", kafka=kafka)
+    job = drive(PATTERN, name, "true", kafka=kafka, parallelism=1)
     job.start()
     found = Found(kafka, name, job)
     found.until("a", "z")
@@ -291,3 +294,56 @@ def test_new_partitions_and_topics_are_read_and_lost_records_told(
     assert "goes on without: " + f"{two}-0 was deleted and made again" in job.log()
     job.terminate()
     assert job.wait() == 0
+
+
+AHEAD = """
+import sys
+
+from headrace.common import SimpleStringSchema, WatermarkStrategy
+from headrace.datastream import DeliveryGuarantee, StreamExecutionEnvironment
+from headrace.datastream.connectors.kafka import (
+    KafkaOffsetsInitializer, KafkaRecordSerializationSchema, KafkaSink, KafkaSource,
+    KafkaTopicPartition,
+)
+
+[name] = sys.argv[1:]
+env = StreamExecutionEnvironment.get_execution_environment()
+env.enable_checkpointing(200)
+ends = {KafkaTopicPartition(f"{name}.{topic}", 0): 4 for topic in ("stays", "goes")}
+source = (
+    KafkaSource.builder().set_topics(name + ".stays", name + ".goes")
+    .set_bounded(KafkaOffsetsInitializer.offsets(ends))
+    .set_value_only_deserializer(SimpleStringSchema()).set_property("failOnDataLoss", "false")
+    .build()
+)
+sink = (
+    KafkaSink.builder().set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+    .set_transactional_id_prefix(name)
+    .set_record_serializer(
+        KafkaRecordSerializationSchema.builder().set_topic(name + ".out")
+        .set_value_serialization_schema(SimpleStringSchema()).build())
+    .build()
+)
+env.from_source(source, WatermarkStrategy.no_watermarks(), "in").sink_to(sink)
+env.execute()
+"""
+
+
+@pytest.mark.timeout(600)
+def test_a_bounded_job_waits_for_no_topic_that_was_deleted(
+    drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
+) -> None:
+    name = f"a{uuid.uuid4().hex[:8]}"
+    stays, goes = f"{name}.stays", f"{name}.goes"
+    admin.create(stays, goes, f"{name}.out")
+    produce(kafka, stays, ["a", "b"])
+    produce(kafka, goes, ["c", "d"])
+    job = drive(AHEAD, name, kafka=kafka, parallelism=1)
+    job.start()
+    job.until(lambda: out(kafka, name) == ["a", "b", "c", "d"])
+    admin.delete(goes)
+    job.until(lambda: f"goes on without: {goes}-0 was deleted" in job.log())
+    produce(kafka, stays, ["e", "f", "beyond"])
+    assert job.wait() == 0
+    assert brokers.read(kafka, f"{name}.out") == ["a", "b", "c", "d", "e", "f"]
+    assert job.events()[-1] == events.Stopped("finished")

@@ -13,6 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -134,6 +135,8 @@ class Engine:
         self.commits.mkdir(parents=True, exist_ok=True)
         self.batch = -1
         self.reached: dict[steps.Step, int] = {}
+        #: Steps are reached in several threads.
+        self.counting = threading.Lock()
         self.recovered: dict[str, int] = {}
 
     def run(self) -> None:
@@ -172,13 +175,10 @@ class Engine:
             raise
 
     def _at(self, step: steps.Step) -> None:
-        self.reached[step] = self.reached.get(step, 0) + 1
+        with self.counting:
+            nth = self.reached[step] = self.reached.get(step, 0) + 1
         crash = self.plan.crash
-        if crash and (crash.step, crash.batch, crash.nth) == (
-            step.value,
-            self.batch,
-            self.reached[step],
-        ):
+        if crash and (crash.step, crash.batch, crash.nth) == (step.value, self.batch, nth):
             os.kill(os.getpid(), signal.Signals[crash.signal])
 
 

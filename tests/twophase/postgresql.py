@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import psutil
 import psycopg
 
 from headrace.connectors.postgres.settings import PostgresSettings
@@ -62,19 +64,49 @@ class Server:
 @contextmanager
 def running(*options: str) -> Iterator[Server]:
     """A server with these settings; gone, and its files, at the end."""
+    with instance(*options) as made:
+        yield made.server
+
+
+@contextmanager
+def instance(*options: str) -> Iterator[Instance]:
+    """As `running`, for who wants to kill it."""
     home = Path(tempfile.mkdtemp(prefix="headrace-pg-"))
     try:
         _initialise(home)
-        port = ports.free()
-        process = _start(home, port, options)
+        made = Instance(home, ports.free(), options)
+        made.start()
         try:
-            _wait_until_ready(process, port, home)
-            _make_database(Server(port))
-            yield Server(port)
+            _make_database(made.server)
+            yield made
         finally:
-            _stop(process)
+            made.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+class Instance:
+    """The server's process and its children."""
+
+    def __init__(self, home: Path, port: int, options: tuple[str, ...]) -> None:
+        self._home = home
+        self._options = options
+        self.server = Server(port)
+
+    def start(self) -> None:
+        self._process = _start(self._home, self.server.port, self._options)
+        _wait_until_ready(self._process, self.server.port, self._home)
+
+    def kill(self) -> None:
+        """As a power failure, but for what the system's file cache holds."""
+        every = [self._process, *psutil.Process(self._process.pid).children(recursive=True)]
+        for each in every:
+            each.kill()
+        self._process.wait()
+        psutil.wait_procs([each for each in every if isinstance(each, psutil.Process)])
+
+    def stop(self) -> None:
+        _stop(self._process)
 
 
 def _initialise(home: Path) -> None:
@@ -158,7 +190,7 @@ def _owner() -> tuple[int, int]:
     return other.pw_uid, other.pw_gid
 
 
-def _as_owner() -> dict[str, int | list[int]]:
+def _as_owner() -> dict[str, Any]:
     if os.geteuid() != 0:
         return {}
     user, group = _owner()

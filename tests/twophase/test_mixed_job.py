@@ -120,3 +120,22 @@ def test_all_sinks_agree_after_a_kill(
     manifests = list((job.folder / "checkpoint").rglob("manifests/*.json"))
     assert manifests
     assert not any(PASSWORD in path.read_text() for path in manifests)
+
+
+@pytest.mark.timeout(600)
+def test_a_job_that_fails_leaves_nothing_open(
+    mixed: Mixed, drive: Callable[..., DrivenJob], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLE_PASSWORD", PASSWORD)
+    mixed.postgres.execute(f"ALTER TABLE {mixed.table} ADD CHECK (number <> 250)")
+    mixed.send(CHUNK)
+    job = drive(mixed.entry, *mixed.arguments(), kafka=mixed.servers)
+
+    assert job.run() == 1
+
+    assert "violates check constraint" in job.events(events.Failed)[0].error
+    # a reader that finds an open transaction would wait
+    assert mixed.in_topic() == []
+    assert mixed.in_files() == mixed.in_table() == mixed.in_spool() == []
+    assert [gid for gid in mixed.postgres.prepared() if "-postgresql-writer-" in gid] == []
+    assert list(mixed.spool.glob("*.open")) == []

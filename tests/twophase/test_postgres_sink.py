@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,11 +14,12 @@ import pytest
 
 from headrace.common import Instant, Row
 from headrace.connectors.postgres import server
+from headrace.connectors.postgres.settings import PostgresSettings
 from headrace.connectors.postgres.sink import PostgresSink
 from headrace.connectors.twophase import errors, hooks, writer
 from headrace.connectors.twophase.hooks import HookParticipant
 from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity, Written
-from headrace.connectors.twophase.participant import Message
+from headrace.connectors.twophase.participant import Message, Outcome
 from tests.twophase import postgresql
 from tests.twophase.postgresql import PASSWORD, Server
 from workers.embedded import ports
@@ -36,10 +38,14 @@ def root() -> str:
 
 
 def run(
-    sink: PostgresSink, root: str, values: Sequence[Any], task: TaskIdentity | None = None
+    sink: PostgresSink,
+    root: str,
+    values: Sequence[Any],
+    task: TaskIdentity | None = None,
+    epoch: int = 1,
 ) -> Message | None:
     task = task or TaskIdentity(0, 0)
-    opened = writer.open_writer(sink, "out", root, task, Resume(epoch=1))
+    opened = writer.open_writer(sink, "out", root, task, Resume(epoch=epoch))
     try:
         opened.write([(None, value) for value in values])
         return opened.prepare()
@@ -122,17 +128,71 @@ def test_a_failed_task_leaves_nothing(postgres: Server, table: str, root: str) -
     sink.abort(listed)
 
 
-def test_a_retried_task_does_not_wait_for_the_locks_of_the_dead_one(
-    postgres: Server, table: str, root: str
+@pytest.mark.parametrize(
+    ("task", "epoch"),
+    [
+        (TaskIdentity(0, 0, attempt=9, retry=1), 1),
+        (TaskIdentity(0, 0, attempt=9), 1),  # its whole stage is retried
+        (TaskIdentity(3, 2, attempt=1), 2),  # of the next driver; the dead one prepared late
+    ],
+)
+def test_a_task_does_not_wait_for_the_locks_of_a_dead_one(
+    postgres: Server,
+    table: str,
+    root: str,
+    task: TaskIdentity,
+    epoch: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(server, "LOCK_SECONDS", 1.0)
     sink = checked(PostgresSink(postgres.settings, UPSERT.format(table)), root)
     dead = run(sink, root, [(1, "dead")], TaskIdentity(0, 0, attempt=4))
-    again = run(sink, root, [(1, "again")], TaskIdentity(0, 0, attempt=9, retry=1))
+    again = run(sink, root, [(1, "again")], task, epoch)
     assert isinstance(dead, Prepared)
     assert isinstance(again, Prepared)
     sink.commit(again.handle)
     assert rows(postgres, table) == [(1, "again")]
     assert list(sink.list_transactions(root)) == []
+
+
+def test_a_task_that_waits_for_another_one_of_its_batch_fails(
+    postgres: Server, table: str, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "LOCK_SECONDS", 1.0)
+    sink = checked(PostgresSink(postgres.settings, UPSERT.format(table)), root)
+    first = run(sink, root, [(1, "first")])
+    with pytest.raises(errors.WriteFailed, match=r"lock timeout.* key_by"):
+        run(sink, root, [(1, "second")], TaskIdentity(0, 1))
+    assert isinstance(first, Prepared)
+    assert [gid for gid, _ in sink.list_transactions(root)] == [first.handle["gid"]]
+    sink.commit(first.handle)
+    assert rows(postgres, table) == [(1, "first")]
+
+
+def test_sessions_do_not_wait_for_ever_unless_somebody_said_so(postgres: Server) -> None:
+    def shown(settings: PostgresSettings, name: str) -> object:
+        with server.connected(settings, "test") as connection:
+            [(value,)] = connection.execute(f"SHOW {name}".encode()).fetchall()
+            return value
+
+    assert shown(postgres.settings, "lock_timeout") == "1min"
+    assert shown(postgres.settings, "tcp_keepalives_idle") == "30"
+    own = replace(postgres.settings, options={"options": "-c lock_timeout=7s"})
+    assert shown(own, "lock_timeout") == "7s"
+
+
+def test_marks_of_an_earlier_life_are_not_taken_for_its_own(
+    postgres: Server, table: str, root: str
+) -> None:
+    sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
+    before = run(sink, root, [(1, "before")])
+    assert isinstance(before, Prepared)
+    sink.commit(before.handle)
+    again = run(sink, root, [(2, "again")])
+    assert isinstance(again, Prepared)
+    sink.abort(again.handle)
+    with pytest.raises(errors.TransactionLost):
+        sink.commit(again.handle)
 
 
 def test_markers_of_earlier_batches_are_forgotten(postgres: Server, table: str, root: str) -> None:
@@ -151,7 +211,7 @@ def test_a_connection_that_broke_between_batches_is_made_anew(
     sink = checked(PostgresSink(postgres.settings, f"INSERT INTO {table} VALUES (?, ?)"), root)
     first = run(sink, root, [(1, "a")])
     postgres.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
         " AND application_name = 'headrace' AND usename = current_user"
     )
     second = run(sink, root, [(2, "b")], TaskIdentity(1, 0))
@@ -160,6 +220,25 @@ def test_a_connection_that_broke_between_batches_is_made_anew(
         assert isinstance(each, Prepared)
         participant.commit([each], hooks.Deadline.after(30), recovering=False)
     assert rows(postgres, table) == [(1, "a"), (2, "b")]
+
+
+def test_a_server_that_is_killed_between_prepare_and_commit() -> None:
+    with postgresql.instance("max_prepared_transactions=5") as made:
+        made.server.execute("CREATE TABLE t (id int)")
+        sink = checked(PostgresSink(made.server.settings, "INSERT INTO t VALUES (?)"), "job-out")
+        message = run(sink, "job-out", [1, 2])
+        assert isinstance(message, Prepared)
+        made.kill()
+        with ThreadPoolExecutor(1) as pool:
+            participant = HookParticipant(sink, "out", "job-out")
+            commit = pool.submit(
+                participant.commit, [message], hooks.Deadline.after(120), recovering=False
+            )
+            made.start()
+            assert commit.result() == {message: Outcome.COMMITTED}
+        assert made.server.query("SELECT id FROM t ORDER BY 1") == [(1,), (2,)]
+        assert made.server.prepared() == []
+        server.close_all()
 
 
 def test_at_least_once_is_seen_with_its_task(postgres: Server, table: str, root: str) -> None:
@@ -176,13 +255,20 @@ def test_a_server_without_prepared_transactions_is_refused() -> None:
         assert "ALTER SYSTEM SET max_prepared_transactions" in str(caught.value)
 
 
-def test_a_wrong_password_is_said_and_not_shown(
-    postgres: Server, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"password": "not-" + PASSWORD}, "password authentication failed"),
+        ({"database": "nowhere"}, '"nowhere" does not exist'),
+    ],
+)
+def test_what_the_server_will_never_let_in_is_said_at_once_and_no_password_shown(
+    postgres: Server, wrong: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "CHECK_SECONDS", 0.2)
-    wrong = replace(postgres.settings, password="not-" + PASSWORD)
-    with pytest.raises(errors.Unreachable, match="password authentication failed") as caught:
-        checked(PostgresSink(wrong, "INSERT INTO t VALUES (?)"), "job-out")
+    monkeypatch.setattr(hooks, "CHECK_SECONDS", 300.0)
+    sink = PostgresSink(replace(postgres.settings, **wrong), "INSERT INTO t VALUES (?)")
+    with pytest.raises(errors.InvalidSettings, match=said) as caught:
+        checked(sink, "job-out")
     assert PASSWORD not in str(caught.value)
 
 

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from headrace.connectors.kafka import claims, errors
-from headrace.connectors.kafka.claims import Claim, Claims, Verdict, Watch
+from headrace.connectors.kafka import errors
+from headrace.connectors.kafka.claims import Claims
+from headrace.connectors.twophase import claims
+from headrace.connectors.twophase.claims import Claim, Verdict, Watch
 from headrace.connectors.twophase.ownership import Identity
 
 ADA = Identity("ada", "/checkpoints/ada")

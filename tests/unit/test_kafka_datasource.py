@@ -22,6 +22,7 @@ from pyspark.sql.types import (
 
 from headrace.connectors.kafka import datasource, errors, rows
 from headrace.connectors.kafka.settings import DeliveryGuarantee
+from headrace.connectors.twophase import query
 
 HEADERS = ArrayType(
     StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -45,7 +46,7 @@ def test_exactly_once_is_what_one_gets() -> None:
     assert settings.bootstrap_servers == "broker:9092"
     assert settings.options == {"linger.ms": "3"}
     assert (settings.name, settings.topic) == ("sink", "out")
-    assert datasource.checkpoint_directory(OPTIONS) == Path("/data/checkpoint")
+    assert query.checkpoint_directory(OPTIONS) == Path("/data/checkpoint")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_options_that_mean_nothing(change: dict[str, str], complaint: str) -> No
 @pytest.mark.parametrize("location", ["", "hdfs://namenode/checkpoint"])
 def test_a_checkpoint_that_the_driver_cannot_reach(location: str) -> None:
     with pytest.raises(errors.InvalidSettings, match="checkpointLocation"):
-        datasource.checkpoint_directory({**OPTIONS, "checkpointLocation": location})
+        query.checkpoint_directory({**OPTIONS, "checkpointLocation": location})
 
 
 def test_flinks_way_to_write_a_guarantee_is_understood() -> None:

@@ -19,25 +19,35 @@ def marker_of(transaction: PreparedTransaction, batch_id: int = 7) -> Marker:
 
 
 def test_its_own_marker_proves_a_commit() -> None:
-    assert outcome.settle(prepared(0), marker_of(prepared(0)), marker_topic_kept=True)
+    assert outcome.settle(prepared(0), marker_of(prepared(0)), (), marker_topic_kept=True)
     # Even when the topic was made anew: the marker was written to the new one.
-    assert outcome.settle(prepared(0), marker_of(prepared(0)), marker_topic_kept=False)
+    assert outcome.settle(prepared(0), marker_of(prepared(0)), (), marker_topic_kept=False)
 
 
 def test_no_marker_or_an_older_one_proves_that_there_was_none() -> None:
     older = marker_of(prepared(0, number=9), batch_id=6)
-    assert not outcome.settle(prepared(0), None, marker_topic_kept=True)
-    assert not outcome.settle(prepared(0), older, marker_topic_kept=True)
+    assert not outcome.settle(prepared(0), None, (), marker_topic_kept=True)
+    assert not outcome.settle(prepared(0), older, (), marker_topic_kept=True)
 
 
 def test_another_attempt_at_the_same_batch_proves_nothing_about_this_one() -> None:
     again = marker_of(prepared(0, number=1))
-    assert not outcome.settle(prepared(0), again, marker_topic_kept=True)
+    assert not outcome.settle(prepared(0), again, (), marker_topic_kept=True)
+
+
+def test_a_later_life_of_the_job_hides_what_the_earlier_one_committed() -> None:
+    """It was started without the checkpoint, which was then restored."""
+    anew = PreparedTransaction("out", 0, "job-out-2.89abcdef-0", 4000, 3, 10)
+    with pytest.raises(errors.OutcomeUnknown, match=r"replaced by job-out-2\.89abcdef-0 of a job"):
+        outcome.settle(prepared(0), marker_of(anew), (), marker_topic_kept=True)
+    # This batch's own next try at the partition is no stranger.
+    own = (anew.transactional_id,)
+    assert not outcome.settle(prepared(0), marker_of(anew), own, marker_topic_kept=True)
 
 
 def test_without_the_marker_topic_nobody_knows() -> None:
     with pytest.raises(errors.OutcomeUnknown, match="partition 0, 10 records"):
-        outcome.settle(prepared(0), None, marker_topic_kept=False)
+        outcome.settle(prepared(0), None, (), marker_topic_kept=False)
 
 
 def test_leftovers_are_what_is_open_and_what_nobody_fenced() -> None:

@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 
 from headrace.connectors.kafka import errors
+from headrace.connectors.kafka import pool as pools
 from headrace.connectors.kafka.pool import ProducerPool
 from headrace.connectors.kafka.producers import TransactionalProducer
 
@@ -96,3 +97,19 @@ def test_a_broker_that_refuses_fails_the_task_not_the_pool(openings: Openings) -
         pool.take(1, timeout=5)
     openings.fail = None
     assert pool.take(1, timeout=5)
+
+
+def test_producers_that_nobody_takes_are_opened_anew(
+    openings: Openings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "TEND_SECONDS", 0.01)
+    monkeypatch.setattr(pools, "FRESH_SECONDS", 0.05)
+    pool = ProducerPool("job-out", 3, openings)
+    deadline = time.monotonic() + 20
+    while min(openings.names.values(), default=0) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    # The same ids, so that the broker need not keep ever more of them.
+    assert len(openings.names) == pools.FEWEST_AHEAD
+    assert min(openings.names.values()) >= 3
+    assert pool.take(1, timeout=20)
+    pool.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import ssl
 from typing import Any
 
 import pytest
 
-from headrace.connectors.kafka import coordinator, errors, producers
+from headrace.connectors.kafka import driver_security, errors, producers
 from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings, check_together
 
 EXACTLY_ONCE: dict[str, Any] = {
@@ -54,6 +55,9 @@ def test_secrets_are_shown_nowhere() -> None:
         "sasl.password": "hunter2",
         "ssl.key.password": "hunter2",
         "sasl.oauthbearer.client.secret": "hunter2",
+        "sasl.oauthbearer.config": "principal=anna token=hunter2",
+        "sasl.oauthbearer.assertion.private.key.passphrase": "hunter2",
+        "ssl.key.pem": "-----BEGIN hunter2",
     }
     sink = SinkSettings(**EXACTLY_ONCE, options=options)
     assert "hunter2" not in repr(sink)
@@ -78,29 +82,48 @@ def test_sinks_of_one_job_have_ids_of_their_own() -> None:
         check_together([left, right])
 
 
-def test_the_driver_connects_with_the_same_security() -> None:
+def test_the_driver_signs_in_as_the_tasks_do() -> None:
     options = {
         "security.protocol": "sasl_ssl",
         "sasl.mechanism": "SCRAM-SHA-512",
         "sasl.username": "anna",
         "sasl.password": "hunter2",
-        "ssl.ca.location": "/ca.pem",
         "ssl.endpoint.identification.algorithm": "none",
         "linger.ms": "3",
     }
-    assert coordinator.security_options(options) == {
+    found = driver_security.client_settings(options)
+    context = found.pop("ssl_context")
+    assert found == {
         "security_protocol": "SASL_SSL",
         "sasl_mechanism": "SCRAM-SHA-512",
         "sasl_plain_username": "anna",
         "sasl_plain_password": "hunter2",
-        "ssl_cafile": "/ca.pem",
-        "ssl_check_hostname": False,
     }
+    assert (context.check_hostname, context.verify_mode) == (False, ssl.CERT_REQUIRED)
+
+
+def test_without_tls_nothing_is_read() -> None:
+    options = {"security.protocol": "PLAINTEXT", "ssl.ca.location": "/no/such/file"}
+    assert driver_security.client_settings(options) == {"security_protocol": "PLAINTEXT"}
 
 
 @pytest.mark.parametrize(
-    "options", [{"sasl.mechanism": "OAUTHBEARER"}, {"ssl.key.pem": "-----BEGIN"}]
+    "options", [{"sasl.mechanism": "OAUTHBEARER"}, {"ssl.keystore.location": "/client.p12"}]
 )
 def test_security_that_the_driver_lacks_is_refused(options: dict[str, str]) -> None:
     with pytest.raises(errors.InvalidSettings, match="exactly-once cannot use"):
-        coordinator.security_options(options)
+        driver_security.client_settings(options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ssl.ca.location": "/no/such/file"},
+        {"ssl.ca.pem": "-----BEGIN nothing"},
+        {"ssl.certificate.location": "/no/such/file", "ssl.key.password": "hunter2"},
+    ],
+)
+def test_certificates_that_are_none_are_named(options: dict[str, str]) -> None:
+    with pytest.raises(errors.InvalidSettings, match=next(iter(options))) as refused:
+        driver_security.client_settings({"security.protocol": "ssl", **options})
+    assert "hunter2" not in str(refused.value)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headrace.connectors.twophase import commitlog, errors, manifest
+from headrace.connectors.twophase import commitlog, errors, files, manifest
 from headrace.connectors.twophase.manifest import Manifest, ManifestStore
 from headrace.connectors.twophase.messages import Prepared
 from headrace.connectors.twophase.ownership import KEPT_OWNERS, OwnerStore
@@ -132,3 +132,14 @@ def test_sparks_commit_log(tmp_path: Path) -> None:
     for name in ("9", "10", ".10.crc", ".11.abc.tmp"):
         (log / name).touch()
     assert commitlog.newest(tmp_path) == 10
+
+
+def test_new_directories_are_durable_in_their_parents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(files, "sync_directory", synced.append)
+    files.create_exclusively(tmp_path / "a" / "b" / "first", b"1")
+    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a" / "b"]
+    files.create_exclusively(tmp_path / "a" / "b" / "second", b"2")
+    assert synced[3:] == [tmp_path / "a" / "b"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from headrace.connectors.twophase.hooks import HookParticipant
 from headrace.connectors.twophase.manifest import ManifestStore
 from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity, Written
 from headrace.connectors.twophase.names import TransactionName, parse
+from headrace.connectors.twophase.ownership import Identity
 from headrace.connectors.twophase.participant import Message
 from headrace.connectors.twophase.sink import (
     InvokeContext,
@@ -108,8 +110,8 @@ def written(store: Store, resume: Resume, batch: int, retry: int = 0) -> list[Me
 
 
 def test_names_are_parsed() -> None:
-    name = TransactionName("job-1.2-out", 3, 4, 5, 6)
-    assert str(name) == "job-1.2-out-3.4.5.6"
+    name = TransactionName("job-1.2-out", 3, 4, 5, 6, "0123abcd")
+    assert str(name) == "job-1.2-out-3.4.5.6.0123abcd"
     assert parse("job-1.2-out", str(name)) == name
     assert parse("job-1.2", str(name)) is None
     assert parse("job", "something-else") is None
@@ -226,7 +228,8 @@ def test_nobody_guesses(store: Store, tmp_path: Path) -> None:
 
 
 def test_other_records_in_a_batch_that_is_half_committed(store: Store) -> None:
-    resume = Resume(2, batch_id=0, number=1, missing={("store", 0): 2}, sinks=frozenset({"store"}))
+    names = frozenset({"store"})
+    resume = Resume(2, 0, 1, missing={("store", 0): 2}, sinks=names, counted=names)
     opened = writer.open_writer(store, "store", ROOT, TaskIdentity(0, 0), resume)
     opened.write([(None, "only one")])
     with pytest.raises(errors.ChangedRecords, match="2 records then, 1 now"):
@@ -237,3 +240,97 @@ def test_two_sinks_of_one_name_are_refused(store: Store, tmp_path: Path) -> None
     both = [HookParticipant(store, "store", ROOT), HookParticipant(store, "store", ROOT)]
     with pytest.raises(errors.InvalidSettings, match="names of their own"):
         Committer(both, tmp_path)
+
+
+def test_what_a_failed_query_left_is_aborted_at_once(store: Store, tmp_path: Path) -> None:
+    resume = committer(store, tmp_path).recover().resume
+    driver = committer(store, tmp_path, resume)
+    driver.commit(0, written(store, resume, 0))
+    written(store, resume, 1)
+
+    driver.clean_up(completed=0)
+
+    assert store.hidden() == []
+    assert store.visible() == ["0-0", "0-1"]
+
+
+def test_what_is_decided_or_of_another_driver_is_left_alone(store: Store, tmp_path: Path) -> None:
+    resume = committer(store, tmp_path).recover().resume
+    store.commit_timeout_seconds = 0.0
+    store.troubles = [OSError("away")]
+    with pytest.raises(errors.CommitIncomplete):
+        committer(store, tmp_path, resume).commit(0, written(store, resume, 0))
+    committer(store, tmp_path, resume).clean_up()
+    assert len(store.hidden()) == 2
+
+    newer = committer(store, tmp_path).recover().resume
+    written(store, newer, 1)
+    committer(store, tmp_path, resume).clean_up(completed=0)
+    assert len(store.hidden()) == 2
+
+
+def test_a_failure_while_cleaning_up_hides_nothing(store: Store, tmp_path: Path) -> None:
+    resume = committer(store, tmp_path).recover().resume
+
+    class Unruly(HookParticipant):
+        def hold(self, job: Identity, *, starting: bool) -> None:
+            raise LookupError("not a SinkError")
+
+        def release(self, job: Identity) -> None:
+            raise LookupError("nor this")
+
+    driver = Committer([Unruly(store, "store", ROOT)], tmp_path / "checkpoint", resume)
+    driver.clean_up()
+    driver.release()
+
+
+def test_a_job_that_has_ended_does_not_fail_for_a_system_that_is_away(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resume = committer(store, tmp_path).recover().resume
+    committer(store, tmp_path, resume).commit(0, written(store, resume, 0))
+    monkeypatch.setattr(hooks, "CHECK_SECONDS", 0.0)
+
+    def away(_root: str) -> None:
+        raise OSError("away")
+
+    monkeypatch.setattr(store, "check", away)
+    committer(store, tmp_path, resume).finish()
+
+    # But what was decided is not silently left invisible.
+    store.commit_timeout_seconds = 0.0
+    store.troubles = [OSError("away")]
+    with pytest.raises(errors.CommitIncomplete):
+        committer(store, tmp_path, resume).commit(1, written(store, resume, 1))
+    with pytest.raises(errors.Unreachable):
+        committer(store, tmp_path, resume).finish()
+    monkeypatch.undo()
+    committer(store, tmp_path, resume).finish()
+    assert store.visible() == ["0-0", "0-1", "1-0", "1-1"]
+
+
+def test_what_was_left_under_a_former_prefix_is_aborted(store: Store, tmp_path: Path) -> None:
+    written(store, committer(store, tmp_path).recover().resume, 0)
+    assert len(store.hidden()) == 2
+    place = tmp_path / "checkpoint"
+
+    # A copy of the checkpoint is another job: what it names is not its own.
+    shutil.copytree(place, tmp_path / "copy")
+    Committer([HookParticipant(store, "store", "copy-store")], tmp_path / "copy").recover()
+    assert len(store.hidden()) == 2
+
+    found = Committer([HookParticipant(store, "store", "renamed-store")], place).recover()
+
+    assert found.aborted == 2
+    assert store.hidden() == []
+
+
+def test_a_sink_that_is_gone_is_told_once(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    committer(store, tmp_path).recover()
+    for _ in range(2):
+        other = HookParticipant(store, "other", "job-other")
+        Committer([other], tmp_path / "checkpoint").recover()
+    told = [each for each in caplog.records if "no exactly-once sink store" in each.getMessage()]
+    assert len(told) == 1

@@ -143,11 +143,11 @@ def _write_properties(folder: Path, port: int, extra: Mapping[str, str]) -> Path
     controller = f"127.0.0.1:{ports.free()}"
     settings = {
         **SETTINGS,
-        **extra,
         "listeners": f"BROKER://127.0.0.1:{port},CONTROLLER://{controller}",
         "advertised.listeners": f"BROKER://127.0.0.1:{port}",
         "controller.quorum.voters": f"1@{controller}",
         "log.dirs": str(folder / "data"),
+        **extra,
     }
     properties = folder / "server.properties"
     properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import socket
+
+#: Below those that systems give to outgoing connections: a server that is down for a moment finds
+#: its port free when it comes back.
+_SERVERS = range(20_000, 32_768)
 
 
 def free() -> int:
-    """A port nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port nobody listens on at this moment, and no outgoing connection takes later."""
+    while taken(port := random.choice(_SERVERS)):
+        pass
+    return port
 
 
 def taken(port: int, host: str = "127.0.0.1") -> bool:

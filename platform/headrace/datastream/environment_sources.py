@@ -142,6 +142,7 @@ class EnvironmentSources:
             serializer=DeadLetterSchema(topic),
             guarantee=DeliveryGuarantee.EXACTLY_ONCE,
             transactional_id_prefix=dead_letter_prefix(source.group_id),
+            transaction_timeout_ms=source.on_error.transaction_timeout_ms,
             properties=security.for_librdkafka(source.properties),
         )
         self._add_sink_node(

@@ -33,6 +33,8 @@ class BatchReporting:
     ) -> None:
         self._context = context
         self._kafka = kafka
+        #: What tells the newest progress that was taken from others.
+        self._newest: tuple[Any, ...] | None = None
         kept = context.checkpoint_dir / "headrace" / "counters.json"
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
@@ -56,6 +58,11 @@ class BatchReporting:
 
     def take(self, query: StreamingQuery) -> bool:
         """Report what is new; whether a batch was among it."""
+        last = query.lastProgress
+        newest = None if last is None else (last["runId"], last["batchId"], last["timestamp"])
+        if newest is None or newest == self._newest:
+            return False  # all the recent ones take long to fetch
+        self._newest = newest
         before = self._reported
         reports = {
             report.batch_id: report

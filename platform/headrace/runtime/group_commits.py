@@ -81,10 +81,7 @@ class GroupCommits:
         while (offsets := self._next()) is not None:
             try:
                 consumer = consumer or Consumer(self._options)
-                consumer.commit(
-                    offsets=[TopicPartition(t, int(p), o) for t, p, o in each(offsets)],
-                    asynchronous=False,
-                )
+                _commit(consumer, offsets)
             except (KafkaException, ValueError, TypeError) as error:
                 self._failed(offsets, error)
             else:
@@ -122,3 +119,11 @@ class GroupCommits:
         with self._condition:
             while not self._closing and (left := until - time.monotonic()) > 0:
                 self._condition.wait(left)
+
+
+def _commit(consumer: Consumer, offsets: Offsets) -> None:
+    """Raises KafkaException, too, when a part of them is refused."""
+    asked = [TopicPartition(t, int(p), o) for t, p, o in each(offsets)]
+    for answer in consumer.commit(offsets=asked, asynchronous=False):
+        if answer.error is not None:
+            raise KafkaException(answer.error)

@@ -162,10 +162,10 @@ def ingest_control(
 
 def ended_splits(program: Program, splits: Iterable[str]) -> dict[str, int]:
     """What every generator behind an ended split ("<source's node>:<split>") is told of it: it
-    holds no watermark back any more."""
+    holds no watermark back any more. The split may have come after the job's first start."""
     return {
         f"{generator.name}/{split}": MAX_WATERMARK
         for split in splits
         for generator in program.generators.values()
-        if split in generator.splits
+        if split.partition(":")[0] in {known.partition(":")[0] for known in generator.splits}
     }

@@ -59,6 +59,7 @@ class JobRun:
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
         self._running = False
+        self._recovered = Recovery()
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
@@ -72,30 +73,34 @@ class JobRun:
         SinkError."""
         begun = time.monotonic()
         self._report_plan()
-        kafka_topics.check_sinks(self._program)
+        kafka_topics.check_sinks(self._program, ran_before=self._offsets.completed is not None)
         self._prepare_sources()
         begun_batch = self._offsets.planned
         self._program.planned_before = -1 if begun_batch is None else begun_batch
-        spark = spark_session.start(self._context, self._program.parallelism)
         try:
-            planned = spark_plan.build(
-                spark,
-                self._program,
-                self._state_dir,
-                self._state_dir / "control.json",
-                self._context.configuration,
-                self._kafka.inputs,
-            )
-            with keeping.kept(self._committer()):
-                self._run(spark, planned)
-            self._recover()  # a stop within a batch, and failed tasks, leave transactions open
-            self._committer().release()
-        finally:
+            spark = spark_session.start(self._context, self._program.parallelism)
+        except BaseException:
             self._kafka.close()
-            spark.stop()
+            raise
+        try:
+            self._run_on(spark)
+            self._committer().finish(self._offsets.completed)
+        except BaseException:
+            self._clean_up()
+            raise
         self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
         return JobExecutionResult(JobID(self._context.job_id), took, self._reporting.results)
+
+    def _run_on(self, spark: SparkSession) -> None:
+        """No task writes any more when it returns or raises: what is open then is left over."""
+        try:
+            planned = self._plan(spark)
+            with keeping.kept(self._committer()):
+                self._run(spark, planned)
+        finally:
+            self._kafka.close()
+            spark.stop()
 
     # --- before the query
 
@@ -103,8 +108,7 @@ class JobRun:
         """Before Spark starts, as that takes seconds. A program that does not fit its checkpoint
         is refused before its sources are moved, and kept only when its sources are there."""
         identity = self._state_dir / "program.json"
-        if identity.exists():
-            state_identity.keep_or_compare(self._program, identity)
+        state_identity.compare(self._program, identity)
         self._kafka = KafkaSources(
             self._program, self._state_dir, self._offsets, checkpointing=bool(self._interval)
         )
@@ -121,6 +125,16 @@ class JobRun:
             )
         )
 
+    def _plan(self, spark: SparkSession) -> spark_plan.SparkPlan:
+        return spark_plan.build(
+            spark,
+            self._program,
+            self._state_dir,
+            self._state_dir / "control.json",
+            self._context.configuration,
+            self._kafka.inputs,
+        )
+
     @property
     def _spark_checkpoint(self) -> Path:
         return self._context.checkpoint_dir / "spark"
@@ -130,7 +144,16 @@ class JobRun:
 
     def _recover(self) -> Recovery:
         """Finish or abort what an earlier query of this job left behind."""
-        return self._committer().recover(self._offsets.completed)
+        self._recovered = self._committer().recover(self._offsets.completed)
+        return self._recovered
+
+    def _clean_up(self) -> None:
+        """After a failure: the next start may be far away, and open transactions hold up readers
+        and locks until then."""
+        committer = outputs.committer(
+            self._outputs, self._context.checkpoint_dir, self._recovered.resume
+        )
+        committer.clean_up(self._offsets.completed)
 
     def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
         sink_plan = job_sink.SinkPlan(
@@ -155,9 +178,9 @@ class JobRun:
         )
         self.collected = self._reporting.collected  # grows while the job runs
         self._kafka.watch()
-        self._read(spark, planned, self._all_read)
+        planned = self._read(spark, planned, self._all_read)
         while planned.bounded and not self._kafka.bounded_ended and self._wait_for_more():
-            self._read(spark, planned, self._all_read)
+            planned = self._read(spark, planned, self._all_read)
         if planned.bounded and not self._context.stop.asked.is_set():
             # all input is read: one more batch tells the operators, so that windows close
             self._control.end()
@@ -165,18 +188,21 @@ class JobRun:
 
     def _read(
         self, spark: SparkSession, planned: spark_plan.SparkPlan, enough: Callable[[], bool]
-    ) -> None:
+    ) -> spark_plan.SparkPlan:
         """A query to its end, or, if the job is bounded, until it is `enough`. Another one where
-        records are lost without which the job is told to go on."""
+        records are lost without which the job is told to go on: it reads what is left. The plan
+        of the last one."""
         while True:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
             failure = self._watch(query, enough if planned.bounded else self._tell_ended)
             if self._context.stop.asked.is_set():
-                return
+                return planned
             if failure is None and not self._kafka.replaced.is_set():
-                return
-            if not self._moved_on() and failure is not None:
+                return planned
+            if self._moved_on():
+                planned = self._plan(spark)
+            elif failure is not None:
                 raise failure
 
     def _moved_on(self) -> bool:
@@ -207,7 +233,8 @@ class JobRun:
     def _wait_for_more(self) -> bool:
         """False when asked to stop first. Raises JobFailed."""
         while not self._context.stop.asked.wait(MORE_SECONDS):
-            if self._kafka.has_more():
+            # the next query's watch sees to a topic that was deleted or made again
+            if self._kafka.replaced.is_set() or self._kafka.has_more():
                 return True
         return False
 

@@ -6,6 +6,7 @@ driver's side `commit` makes the whole batch visible, then leaves its report for
 
 from __future__ import annotations
 
+import logging
 import pickle
 import time
 from collections.abc import Iterator
@@ -28,6 +29,8 @@ from headrace.runtime.outputs import Output
 from headrace.runtime.program import PackedProgram
 from headrace.runtime.sinks import CollectSink, FunctionSink, PrintSink, printed
 from headrace.wire import rundir
+
+log = logging.getLogger(__name__)
 
 REPORTS = "headrace/reports"
 
@@ -126,6 +129,7 @@ class PartitionWriter:
 
     def __init__(self, plan: SinkPlan, task: TaskIdentity) -> None:
         self._program = plan.program.unpack()
+        self._names = plan.names
         # opened for each task, not with the first record: recovery may expect records of it
         self._writers: dict[int, SinkWriter] = {
             number: output.open_writer(task, plan.resume)
@@ -156,8 +160,12 @@ class PartitionWriter:
         return self._message
 
     def abort(self) -> None:
-        for writer in self._writers.values():
-            writer.abort()
+        """Of every sink, whatever one of them says. Never raises: why the task failed matters."""
+        for number, writer in self._writers.items():
+            try:
+                writer.abort()
+            except Exception as error:
+                log.warning("sink %s is aborted by the driver: %s", self._names[number], error)
 
     def _to_sink(self, op: int, kg: int, time_: int, records: list[Record]) -> None:
         counts = self._message.records

@@ -19,14 +19,24 @@ log = logging.getLogger(__name__)
 def start(source: KafkaSource, partitions: Partitions, brokers: Brokers) -> Offsets:
     """Raises JobFailed and UnknownTopic, not to be tried again, where the program has to say
     more, and JobFailed when the brokers do not answer."""
-    return _resolve(source.start, "start", source, partitions, brokers)
+    return _complete(_resolve(source.start, "start", source, partitions, brokers), partitions)
 
 
 def end(source: KafkaSource, partitions: Partitions, brokers: Brokers) -> Offsets | None:
     """None: nowhere. Raises as `start` does."""
     if source.stop is None:
         return None
-    return _resolve(source.stop, "end", source, partitions, brokers)
+    return _complete(_resolve(source.stop, "end", source, partitions, brokers), partitions)
+
+
+def _complete(found: Offsets, partitions: Partitions) -> Offsets:
+    silent = missing(partitions, found)
+    if any(True for _ in each(silent)):
+        raise JobFailed(
+            f"Kafka does not say where {_listed(silent)} begins or ends, perhaps because it has no "
+            "leader just now; nothing was read"
+        )
+    return found
 
 
 def _resolve(

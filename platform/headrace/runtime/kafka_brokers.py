@@ -42,6 +42,13 @@ _GONE = (
 )
 
 
+_FORBIDDEN = (
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+)
+
+
 class Brokers:
     """The Kafka cluster of one source, or of a sink's options."""
 
@@ -118,11 +125,12 @@ class Brokers:
         try:
             with self._answering():
                 answers = consumer.committed(asked, timeout=ANSWER_SECONDS) if asked else []
+                answers = [each for each in answers if _there(each)]
         finally:
             consumer.close()
         found: Offsets = {}
         for answer in answers:
-            if answer.error is None and answer.offset >= 0:
+            if answer.offset >= 0:
                 found.setdefault(answer.topic, {})[str(answer.partition)] = answer.offset
         return found
 
@@ -149,10 +157,25 @@ class Brokers:
         try:
             yield
         except KafkaException as error:
+            if error.args[0].code() in _FORBIDDEN:
+                raise JobFailed(
+                    f"Kafka at {self._servers} does not allow the job what it asks for "
+                    f"({sending.reason(error)}); nothing is lost. Give its user the right to read "
+                    "the topics and the group, or correct them in the job."
+                ) from error
             raise JobFailed(
                 f"Kafka at {self._servers} does not answer ({sending.reason(error)}); "
-                "nothing was read, nothing is lost. Check the address and that the brokers run."
+                "nothing is lost. Check the address and that the brokers run."
             ) from error
+
+
+def _there(answer: TopicPartition) -> bool:
+    """Raises KafkaException for what does not say that the partition is not there."""
+    if answer.error is None:
+        return True
+    if answer.error.code() not in _GONE:
+        raise KafkaException(answer.error)
+    return False
 
 
 @contextlib.contextmanager

@@ -22,8 +22,10 @@ class Kept:
     ends: Offsets | None
     #: Of the topics as the source has read them.
     ids: dict[str, str] = field(default_factory=dict)
-    #: The pattern of topics, if the source has one.
-    pattern: str | None = None
+    #: What the program names, as `kafka_topics.named` has it.
+    named: list[str] = field(default_factory=list)
+    #: Splits that the program has left or that were deleted: they hold event time back no more.
+    gone: list[str] = field(default_factory=list)
 
     @classmethod
     def first(cls, source: KafkaSource, brokers: Brokers) -> Kept:
@@ -35,7 +37,7 @@ class Kept:
             start=kafka_bounds.start(source, partitions, brokers),
             ends=kafka_bounds.end(source, partitions, brokers),
             ids=brokers.ids(partitions),
-            pattern=source.topic_pattern,
+            named=kafka_topics.named(source),
         )
 
     @classmethod

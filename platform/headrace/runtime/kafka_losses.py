@@ -9,7 +9,7 @@ has failed, and every few seconds for the topics' ids.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.kafka_brokers import Offsets, each
@@ -39,17 +39,29 @@ class Loss:
     end: int | None
     #: The topic is another one than the source has read.
     replaced: bool = False
+    #: The log ends at `end` now; a batch was planned up to here, whose records are gone.
+    cut_from: int | None = None
+    #: A broker that has just come up, or a new leader, may say the same for a moment.
+    doubtful: bool = field(default=False, compare=False)
 
     @property
     def count(self) -> int:
         """How many at the most; 0 where nobody can know."""
-        return 0 if self.end is None or self.replaced else self.end - self.start
+        if self.end is None or self.replaced:
+            return 0
+        return (self.cut_from or self.end) - self.start
 
     @property
     def said(self) -> str:
         where = f"{self.topic}-{self.partition}"
         if self.end is None:
             return f"{where} was deleted, what stood from offset {self.start} on is unknown"
+        if self.cut_from is not None:
+            return (
+                f"{where} was cut off at offset {self.end}, as when a broker that lags behind "
+                f"becomes its leader; offsets up to {self.cut_from - 1}, which a batch was to "
+                "read, are gone"
+            )
         if self.replaced:
             return (
                 f"{where} was deleted and made again, or cut off; what stood from offset "
@@ -74,11 +86,23 @@ def find(
         first = earliest.get(topic, {}).get(partition)
         replaced = topic in known_ids and topic in ids and known_ids[topic] != ids[topic]
         if first is None or topic not in ids:
-            losses.append(Loss(topic, partition, position, None))
+            losses.append(Loss(topic, partition, position, None, doubtful=not replaced))
         elif replaced or position > latest.get(topic, {}).get(partition, position):
-            losses.append(Loss(topic, partition, position, first, replaced=True))
+            loss = Loss(topic, partition, position, first, replaced=True, doubtful=not replaced)
+            losses.append(loss)
         elif position < first:
             losses.append(Loss(topic, partition, position, first))
+    return losses
+
+
+def cut(planned: Offsets, latest: Offsets, found: Iterable[Loss]) -> list[Loss]:
+    """What of a planned batch lies behind the end of its log, apart from what is `found`."""
+    known = {(loss.topic, loss.partition) for loss in found}
+    losses = []
+    for topic, partition, planned_end in each(planned):
+        end = latest.get(topic, {}).get(partition, planned_end)
+        if end < planned_end and (topic, partition) not in known:
+            losses.append(Loss(topic, partition, end, end, cut_from=planned_end, doubtful=True))
     return losses
 
 
@@ -89,6 +113,8 @@ def moved(positions: Offsets, losses: Iterable[Loss]) -> Offsets:
         here = result.setdefault(loss.topic, {})
         if loss.end is None:
             here.pop(loss.partition, None)
+        elif loss.cut_from is not None:
+            here[loss.partition] = min(loss.end, here.get(loss.partition, loss.end))
         elif loss.replaced:
             here[loss.partition] = loss.end
         else:

@@ -20,6 +20,8 @@ from headrace.runtime.spark_offsets import SparkOffsets
 
 #: How long a topic that was deleted and made again may go unnoticed while its job runs.
 WATCH_SECONDS = 5.0
+#: How long the end of a job waits for a question to brokers that do not answer.
+CLOSE_SECONDS = 2.0
 #: Counter: records that a source with failOnDataLoss=false went on without.
 LOST = "recordsLost"
 
@@ -31,13 +33,19 @@ class KafkaSources:
         self, program: Program, state_dir: Path, spark: SparkOffsets, *, checkpointing: bool
     ) -> None:
         """Raises UnknownTopic, DataLost, JobFailed (Kafka does not answer)."""
-        self.inputs: dict[int, KafkaInput] = {}
+        found: dict[int, tuple[KafkaSource, int, Path]] = {}
         index = 0
         for position, (number, source) in enumerate(program.sources.items(), 1):
             if isinstance(source, KafkaSource):
                 path = state_dir / f"kafka-source-{position}.json"
-                self.inputs[number] = KafkaInput.prepare(source, index, path, spark)
+                found[number] = source, index, path
             index += len(source.paths) if isinstance(source, FileSource) else 1
+        for source, at, path in found.values():  # all, before one is moved
+            KafkaInput.check(source, at, path, spark)
+        self.inputs: dict[int, KafkaInput] = {
+            number: KafkaInput.prepare(source, at, path, spark)
+            for number, (source, at, path) in found.items()
+        }
         #: Sources that Spark sees.
         self.count = index
         self._all_kafka = len(self.inputs) == len(program.sources)
@@ -50,16 +58,18 @@ class KafkaSources:
         #: Set when the watch has seen that a topic is not the one that was read.
         self.replaced = threading.Event()
         self._closing = threading.Event()
+        self._watching: threading.Thread | None = None
 
     def watch(self) -> None:
         """From now on see that topics stay the ones they are."""
         if self.inputs:
-            threading.Thread(target=self._watch, name="kafka-topics", daemon=True).start()
+            self._watching = threading.Thread(target=self._watch, name="kafka-topics", daemon=True)
+            self._watching.start()
 
     def batch_completed(self, found: dict[str, Any]) -> None:
         """`found`: Spark's progress, as JSON, of a batch that is committed."""
         ends = progress.kafka_offsets(found, "endOffset")
-        for (number, kafka), offsets in zip(self.inputs.items(), ends, strict=False):
+        for (number, kafka), offsets in zip(self.inputs.items(), ends, strict=True):
             if number in self._commits:
                 self._commits[number].offer(kafka_kept.up_to(kafka.kept.ends, offsets))
 
@@ -128,6 +138,8 @@ class KafkaSources:
         self._closing.set()
         for commits in self._commits.values():
             commits.close()
+        if self._watching is not None:
+            self._watching.join(CLOSE_SECONDS)
 
     def _restored(self) -> None:
         """What an earlier run has completed and may not have lived to commit."""

@@ -2,25 +2,85 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
+from headrace.connectors.kafka import security, sign_in
+from headrace.connectors.kafka.errors import ClusterUnreachable, InvalidSettings
 from headrace.connectors.kafka.settings import DEFAULT_MARKER_TOPIC
 from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
-from headrace.runtime.errors import UnknownTopic
+from headrace.runtime.errors import JobFailed, UnknownTopic
 from headrace.runtime.kafka_brokers import Brokers, Partitions
 from headrace.runtime.program import Program
 
 #: Topics of Kafka's and Headrace's own, which no pattern means.
 _OWN = ("__consumer_offsets", "__transaction_state", "__share_group_state", DEFAULT_MARKER_TOPIC)
 
+#: How often, and how long apart, brokers are asked about what may be a mistake: one that has just
+#: come up may not know every topic for a moment.
+QUESTIONS, QUESTION_SECONDS = 4, 1.0
+#: How long to find out why brokers do not answer.
+SIGN_IN_SECONDS = 5.0
 
-def check_sinks(program: Program) -> None:
+Answer = TypeVar("Answer")
+
+
+def asked_again(ask: Callable[[], Answer]) -> Answer:
+    """As `ask`, which is asked some times before its UnknownTopic is believed."""
+    for _ in range(QUESTIONS - 1):
+        with contextlib.suppress(UnknownTopic):
+            return ask()
+        time.sleep(QUESTION_SECONDS)
+    return ask()
+
+
+def check_sinks(program: Program, *, ran_before: bool = False) -> None:
     """Raises UnknownTopic when a sink names a topic that does not exist, JobFailed when Kafka
-    does not answer."""
+    does not answer, InvalidSettings when it does not let the sink in. `ran_before`: the topics
+    have been there, so that brokers are asked again before a topic is given up."""
+    if ran_before:
+        asked_again(lambda: check_sinks(program))
+        return
     for sink in program.sinks.values():
         if isinstance(sink, KafkaSink) and sink.fixed_topic is not None:
-            known = Brokers(sink.bootstrap_servers, _client_options(sink.properties)).topics()
-            _require((sink.fixed_topic,), known, sink.bootstrap_servers)
+            _require((sink.fixed_topic,), _topics_of(sink), sink.bootstrap_servers)
+
+
+def _topics_of(sink: KafkaSink) -> Partitions:
+    options = _client_options(sink.properties)
+    try:
+        return Brokers(sink.bootstrap_servers, options).topics()
+    except JobFailed:
+        with contextlib.suppress(ClusterUnreachable):
+            who = f"sink {sink.described!r}"
+            sign_in.check_client(who, sink.bootstrap_servers, options, SIGN_IN_SECONDS)
+        raise
+
+
+@contextlib.contextmanager
+def telling_refusals(source: KafkaSource) -> Iterator[None]:
+    """Where the brokers do not answer: raises JobFailed, not to be tried again, if that is
+    because they do not let the source in."""
+    try:
+        yield
+    except JobFailed as error:
+        if not error.restartable:
+            raise
+        options: dict[str, Any] = dict(security.for_librdkafka(source.properties))
+        who = f"source {source.described!r}"
+        try:
+            with contextlib.suppress(ClusterUnreachable):
+                sign_in.check_client(who, source.bootstrap_servers, options, SIGN_IN_SECONDS)
+        except InvalidSettings as refused:
+            raise JobFailed(
+                f"{refused}. Nothing was read. Correct the source's security properties in the "
+                "job, or give its user access",
+                restartable=False,
+            ) from error
+        raise
 
 
 def partitions(source: KafkaSource, brokers: Brokers) -> Partitions:
@@ -37,6 +97,21 @@ def partitions(source: KafkaSource, brokers: Brokers) -> Partitions:
 def present(source: KafkaSource, brokers: Brokers) -> Partitions:
     """As `partitions`; what is missing is left out."""
     return _chosen(source, brokers.topics())
+
+
+def named(source: KafkaSource) -> list[str]:
+    """What the program says to read, in words that tell topics, patterns and partitions apart."""
+    partitions = [f"partition {each.topic}-{each.partition}" for each in sorted(source.partitions)]
+    pattern = [] if source.topic_pattern is None else [f"pattern {source.topic_pattern}"]
+    return [*partitions, *pattern, *(f"topic {topic}" for topic in sorted(source.topics))]
+
+
+def names(source: KafkaSource, topic: str, partition: int) -> bool:
+    """Whether the program says to read it."""
+    if source.topic_pattern is not None:
+        return topic not in _OWN and re.fullmatch(source.topic_pattern, topic) is not None
+    single = any((e.topic, e.partition) == (topic, partition) for e in source.partitions)
+    return single or topic in source.topics
 
 
 def java_pattern(topic_pattern: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import traceback
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,6 +27,7 @@ from headrace.runtime.program import Program
 
 #: Records serialized for Kafka at a time.
 CHUNK = 10_000
+LONGEST_NAME = 100
 
 Serializer = Callable[[int | None, Any], dict[str, Any]]
 #: (timestamp or None, value)
@@ -107,10 +109,21 @@ def sink_names(program: Program) -> dict[int, str]:
     """A name for each sink: its topic or kind, numbered where two would share it."""
     names: dict[int, str] = {}
     for number, sink in program.sinks.items():
-        described = str(getattr(sink, "fixed_topic", None) or sink.described)
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", described.replace("*", "any")).strip("-")
+        topic = getattr(sink, "fixed_topic", None)
+        name = topic or _short(_plain(sink.described))
         names[number] = name if name not in names.values() else f"{name}-{number}"
     return names
+
+
+def _plain(described: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", described.replace("*", "any")).strip("-")
+
+
+def _short(name: str) -> str:
+    """Names become parts of names that other systems limit."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 9]}-{zlib.crc32(name.encode()):08x}"
 
 
 class _SerializingWriter:

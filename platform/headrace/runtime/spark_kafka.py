@@ -47,6 +47,8 @@ def decoder(source: KafkaSource) -> KafkaDecoder:
 
 def _before(ends: Offsets) -> Column:
     known = [(f"{partition} {topic}", end) for topic, partition, end in each(ends)]
+    if not known:
+        return F.lit(False)
     pairs = [F.lit(value) for pair in known for value in pair]
     return F.col("offset") < F.create_map(*pairs)[F.concat_ws(" ", "partition", "topic")]
 

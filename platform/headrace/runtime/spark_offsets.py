@@ -46,12 +46,20 @@ class SparkOffsets:
         initial = self._initial(source)
         return json.loads(initial.read_text().splitlines()[1]) if initial.exists() else None
 
+    def planned_end(self, source: int) -> Any:
+        """Where a batch ends that was planned and has not run; None: there is none."""
+        planned = self.planned
+        if planned is None or planned == self.completed:
+            return None
+        line = self._line(planned, source)
+        return None if line == _NONE else json.loads(line)
+
     def move(self, source: int, change: Callable[[Any], Any]) -> None:
         """Change where the source stands: at the start of the next batch, and at the end of one
-        that was planned and has not run."""
+        that was planned and has not run. The start comes last: until then it says what is to be
+        changed."""
         batch, planned = self.completed, self.planned
-        for each in {batch, planned} - {None}:
-            assert each is not None
+        for each in sorted({n for n in (batch, planned) if n is not None}, reverse=True):
             line = self._line(each, source)
             if line != _NONE:
                 self._write_line(each, source, json.dumps(change(json.loads(line))))

@@ -33,6 +33,9 @@ _SETTINGS = {
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.stopTimeout": "20s",
+    "spark.sql.streaming.numRecentProgressUpdates": "32",  # all are fetched after each batch
+    # what plans, event logs and errors do not show of options: Spark's default, and Kafka's keys
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|jaas|private key",
 }
 
 _SQL = "org.apache.spark.sql.execution"
@@ -57,6 +60,8 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
             builder = builder.config(name, value)
     if own:
         _hand_over(own, context.run_dir / "spark.properties")
+    # blocks that do not fit into memory: records, and the program with what it signs in with
+    _local_dir(context).mkdir(mode=0o700, parents=True, exist_ok=True)
     session = builder.getOrCreate()
     _quieten(session)
     return session
@@ -74,7 +79,7 @@ def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
         # splits of files must not depend on which executors are there
         "spark.sql.files.minPartitionNum": str(parallelism),
         "spark.sql.warehouse.dir": str(context.run_dir / "warehouse"),
-        "spark.local.dir": str(context.run_dir / "spark"),
+        "spark.local.dir": str(_local_dir(context)),
     }
     if context.master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
@@ -86,6 +91,10 @@ def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
     if context.jars:
         settings["spark.jars"] = ",".join(context.jars)
     return settings
+
+
+def _local_dir(context: RunContext) -> Path:
+    return context.run_dir / "spark"
 
 
 def _hand_over(settings: Mapping[str, str], path: Path) -> None:

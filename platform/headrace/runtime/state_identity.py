@@ -2,8 +2,8 @@
 
 State is addressed by operator uid, key and namespace, in as many levels and key groups as the job
 had at first, and Spark keeps source offsets by position. A program that differs in these would
-not fail: it would silently begin with empty state. So they are kept beside the checkpoint and
-compared before anything runs.
+not fail: it would silently begin with empty state, or read a topic again from its start. So they
+are kept beside the checkpoint and compared before anything runs.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from headrace.datastream.connectors.file_system import FileSource
+from headrace.datastream.connectors.kafka import KafkaSource
+from headrace.runtime import kafka_topics
 from headrace.runtime.compiler import GENERATED_UID
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.operators.operator import KeyedOperator
@@ -20,13 +23,20 @@ from headrace.wire import rundir
 
 
 def keep_or_compare(program: Program, path: Path) -> None:
-    """Keep the identity at the job's first start. Raises JobFailed, not to be tried again, when a
-    later program does not fit."""
+    """Keep the identity at the job's first start, and what its sources read at every later one.
+    Raises JobFailed, not to be tried again, when a later program does not fit."""
     now = identity(program)
-    if not path.exists():
-        rundir.write_atomically(path, json.dumps(now, indent=2).encode())
-        return
-    problems = differences(json.loads(path.read_text()), now)
+    if path.exists():
+        compare(program, path)
+        now = {**json.loads(path.read_text()), "reads": now["reads"]}
+    rundir.write_atomically(path, json.dumps(now, indent=2).encode())
+
+
+def compare(program: Program, path: Path) -> None:
+    """As `keep_or_compare`, and keeps nothing."""
+    problems = []
+    if path.exists():
+        problems = differences(json.loads(path.read_text()), identity(program))
     if problems:
         raise JobFailed(
             "the program does not fit the job's checkpoint: "
@@ -44,6 +54,7 @@ def identity(program: Program) -> dict[str, Any]:
         "operators": {node.uid: node.level for node in keyed},
         # their kinds in order, as Spark keeps offsets; topics, paths and addresses may change
         "sources": [source.described.partition(":")[0] for source in program.sources.values()],
+        "reads": [_read(source) for source in program.sources.values()],
     }
 
 
@@ -57,6 +68,8 @@ def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
         )
     if kept["sources"] != now["sources"]:
         problems.append(f"its sources were {kept['sources']}, are {now['sources']}")
+    else:
+        problems += _moved(kept.get("reads", now["reads"]), now["reads"])
     then, here = kept["operators"], now["operators"]
     if max(then.values(), default=0) != max(here.values(), default=0):
         problems.append("it has another number of key_by exchanges one behind the other")
@@ -66,4 +79,21 @@ def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
     generated = [uid for uid in here.keys() - then.keys() if uid.startswith(GENERATED_UID)]
     if generated:
         problems.append(f"operators without a uid have moved ({', '.join(sorted(generated))})")
+    return problems
+
+
+def _read(source: Any) -> list[str]:
+    """What the source reads; how far, Spark keeps by the source's position."""
+    if isinstance(source, KafkaSource):
+        return kafka_topics.named(source)
+    return list(source.paths) if isinstance(source, FileSource) else []
+
+
+def _moved(then: list[list[str]], now: list[list[str]]) -> list[str]:
+    """What one source has handed over to another: that one would read it from the start again."""
+    problems = []
+    for i, before in enumerate(then):
+        for what in (each for each in before if each not in now[i]):
+            takers = [j for j, reads in enumerate(now) if what in reads and what not in then[j]]
+            problems += [f"{what} was read by source {i + 1}, now by {j + 1}" for j in takers]
     return problems

@@ -25,7 +25,8 @@ HEARTBEAT_SECONDS = 1.0
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write `data` so that a reader sees the old file or the whole new one, never a part."""
+    """Write `data` so that a reader sees the old file or the whole new one, never a part. Only
+    the owner may read the file: what a job signs in with can be in it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -114,6 +114,15 @@ def test_unreadable_records_go_where_the_source_says() -> None:
         decode(KafkaDecoder(SCHEMA, dead_letters=None), row)
 
 
+def test_the_dead_letters_transactions_have_the_timeout_that_is_given() -> None:
+    to = OnDeserializationError.dead_letter
+    builder = KafkaSource.builder().set_bootstrap_servers("broker:9092").set_topics("in")
+    builder.set_value_only_deserializer(SCHEMA).set_group_id("mine")
+    for action, timeout in ((to("dead"), 900_000), (to("dead", 60_000), 60_000)):
+        sink = dead_letter_sink(builder.on_deserialization_error(action).build())
+        assert sink.transaction_timeout_ms == timeout
+
+
 def dead_letter_source(**change: str) -> KafkaSource:
     builder = (
         KafkaSource.builder()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,24 @@ def test_a_key_that_java_does_not_read_fails_the_job(
     with pytest.raises(JobFailed, match=complaint) as failure:
         client_options(source(locations).build())
     assert not failure.value.restartable
+
+
+def test_an_encrypted_key_is_of_a_kind_that_java_decrypts() -> None:
+    modern = openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -aes256 -pass pass:x")
+    with pytest.raises(ValueError, match=r"PBES2.*openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES"):
+        security.for_java(as_text(modern))
+    options = "pkcs8 -topk8 -v1 PBE-SHA1-3DES -passin pass:x -passout pass:x"
+    converted = openssl(options, modern)
+    assert security.for_java(as_text(converted))["ssl.keystore.key"] == converted
+
+
+def as_text(key: str) -> dict[str, str]:
+    return {"ssl.certificate.pem": CERTIFICATE, "ssl.key.pem": key, "ssl.key.password": "x"}
+
+
+def openssl(arguments: str, given: str = "") -> str:
+    command = ["openssl", *arguments.split()]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout
 
 
 def source(properties: dict[str, str]) -> KafkaSourceBuilder:

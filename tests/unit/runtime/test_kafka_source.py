@@ -64,6 +64,12 @@ def test_properties_that_steer_the_source_do_not_reach_the_clients() -> None:
     assert source().set_topics("in").set_group_id("mine").build().reading.commit_on_checkpoint
 
 
+def test_flinks_client_id_prefix_names_the_clients() -> None:
+    assert source(client_id_prefix="me").set_topics("in").build().properties == {"client.id": "me"}
+    both = source(client_id_prefix="me", client_id="you").set_topics("in").build()
+    assert both.properties == {"client.id": "you"}
+
+
 @pytest.mark.parametrize(
     ("properties", "complaint"),
     [

@@ -18,7 +18,7 @@ from urllib.parse import urlparse
 
 from headrace.connectors.files.buckets import BucketAssigner
 from headrace.connectors.files.formats import Format, PartWriter
-from headrace.connectors.files.staging import Staging
+from headrace.connectors.files.staging import ClaimFile, Staging
 from headrace.connectors.twophase import errors, names
 from headrace.connectors.twophase.sink import (
     InvokeContext,
@@ -90,6 +90,9 @@ class FilesSink(TwoPhaseCommitSink[Any, FileTransaction]):
             Staging(self.base, root).prepare()
         except OSError as error:
             raise errors.InvalidSettings(f"cannot write below {self.base}: {error}") from None
+
+    def claim_place(self, root: str) -> ClaimFile:
+        return ClaimFile(Staging(self.base, root))
 
     def begin_transaction(self, context: TransactionContext) -> FileTransaction:
         staging = Staging(self.base, context.root)

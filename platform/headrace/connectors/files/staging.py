@@ -1,6 +1,7 @@
 """Where the files of a transaction are until it is committed, and how they become visible.
 
     <base>/.headrace/<root>/ledger                 which staging this is
+    <base>/.headrace/<root>/claim                  which job uses it
     <base>/.headrace/<root>/<name>/0 1 2 ...       a transaction, open or prepared
     <base>/.headrace/<root>/<name>.commit/         being committed: its files are moved one by one
     <base>/.headrace/<root>/<name>.abort/          being aborted
@@ -21,10 +22,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from headrace.connectors.twophase import errors, names
-from headrace.connectors.twophase.files import create_exclusively, sync_directory
+from headrace.connectors.twophase.files import (
+    create_exclusively,
+    make_directory,
+    replace_at_once,
+    sync_directory,
+)
 
 HIDDEN = ".headrace"
 LEDGER = "ledger"
+CLAIM = "claim"
 COMMIT, ABORT, DONE = ".commit", ".abort", ".done"
 
 
@@ -38,7 +45,7 @@ class Staging:
 
     def prepare(self) -> None:
         """Make it, if it is not there, and remove what aborts that died left."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        make_directory(self.directory)
         with contextlib.suppress(FileExistsError):
             name = json.dumps({"ledger": secrets.token_hex(8)}).encode()
             create_exclusively(self.directory / LEDGER, name)
@@ -50,9 +57,15 @@ class Staging:
         return str(json.loads((self.directory / LEDGER).read_bytes())["ledger"])
 
     def begin(self, name: str) -> Path:
-        """The empty folder of a transaction."""
+        """The empty folder of a transaction. Raises `WriteFailed` where the base path is not the
+        driver's."""
         folder = self.directory / name
-        folder.mkdir()
+        try:
+            folder.mkdir()
+        except FileNotFoundError:
+            raise errors.WriteFailed(
+                f"{self.directory} is not here: tasks and driver have to share {self._base}"
+            ) from None
         return folder
 
     def sync(self, name: str) -> None:
@@ -125,3 +138,22 @@ class Staging:
             self._make_folder(folder.parent)
             folder.mkdir(exist_ok=True)
             sync_directory(folder.parent)
+
+
+class ClaimFile:
+    """Contract: `twophase.sink.ClaimPlace`."""
+
+    def __init__(self, staging: Staging) -> None:
+        self._path = staging.directory / CLAIM
+
+    @property
+    def described(self) -> str:
+        return f"file {self._path}"
+
+    def read(self) -> str | None:
+        with contextlib.suppress(FileNotFoundError):
+            return self._path.read_text("utf-8")
+        return None
+
+    def write(self, claim: str) -> None:
+        replace_at_once(self._path, claim.encode())

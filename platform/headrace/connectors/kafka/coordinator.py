@@ -23,7 +23,7 @@ from kafka.protocol.metadata import CoordinatorType
 from kafka.protocol.producer.transaction import EndTxnRequest, InitProducerIdRequest
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
-from headrace.connectors.kafka import answers, errors
+from headrace.connectors.kafka import answers, driver_security, errors, marker_topic
 from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
 
@@ -41,48 +41,9 @@ REQUEST_MS = 10_000
 TOPIC_SECONDS = 15.0
 TOPIC_PAUSE_SECONDS = 0.1
 
-#: librdkafka's name of an option to kafka-python's.
-_SECURITY = {
-    "security.protocol": "security_protocol",
-    "sasl.mechanism": "sasl_mechanism",
-    "sasl.mechanisms": "sasl_mechanism",
-    "sasl.username": "sasl_plain_username",
-    "sasl.password": "sasl_plain_password",
-    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
-    "ssl.ca.location": "ssl_cafile",
-    "ssl.certificate.location": "ssl_certfile",
-    "ssl.key.location": "ssl_keyfile",
-    "ssl.key.password": "ssl_password",
-    "ssl.crl.location": "ssl_crlfile",
-}
-_MECHANISMS = {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"}
-_UNSUPPORTED = re.compile(r"ssl\..*\.pem|ssl\.keystore\..*|sasl\.oauthbearer\..*")
-
-
 #: Of a listed transaction; in the other states it is empty, ended, or about to end.
 _UNDECIDED = "Ongoing"
 _REFUSALS = (kafka.errors.AuthorizationError, kafka.errors.SaslAuthenticationFailedError)
-
-
-def security_options(options: dict[str, str]) -> dict[str, Any]:
-    """kafka-python's settings for librdkafka's. Raises `InvalidSettings` for what it lacks."""
-    lacking = sorted(name for name in options if _UNSUPPORTED.fullmatch(name))
-    if lacking:
-        raise errors.InvalidSettings(
-            f"exactly-once cannot use {', '.join(lacking)}: the driver connects by files (PEM) "
-            f"and by {', '.join(sorted(_MECHANISMS))}"
-        )
-    found: dict[str, Any] = {
-        theirs: options[ours] for ours, theirs in _SECURITY.items() if ours in options
-    }
-    if "security_protocol" in found:
-        found["security_protocol"] = str(found["security_protocol"]).upper()
-    mechanism = found.get("sasl_mechanism")
-    if mechanism is not None and mechanism not in _MECHANISMS:
-        raise errors.InvalidSettings(f"exactly-once cannot use sasl.mechanism {mechanism}")
-    if options.get("ssl.endpoint.identification.algorithm") == "none":
-        found["ssl_check_hostname"] = False
-    return found
 
 
 class Coordinator:
@@ -99,7 +60,7 @@ class Coordinator:
             "bootstrap_timeout_ms": BOOTSTRAP_MS,
             "request_timeout_ms": REQUEST_MS,
             "reconnect_backoff_max_ms": 1000,
-            **security_options(settings.options),
+            **driver_security.client_settings(settings.options),
         }
         self._lock = threading.Lock()
         self._client: KafkaAdminClient | None = None
@@ -152,8 +113,7 @@ class Coordinator:
         """The brokers' `transaction.max.timeout.ms`; None when we may not ask."""
         name = "transaction.max.timeout.ms"
         try:
-            nodes = self._call(lambda client: client.describe_cluster())["brokers"]
-            resource = ConfigResource("BROKER", str(nodes[0]["broker_id"]))
+            resource = ConfigResource("BROKER", str(self._brokers()[0]["broker_id"]))
             found = self._call(
                 lambda client: client.describe_configs([resource], config_filter="all")
             )
@@ -164,19 +124,18 @@ class Coordinator:
     def ensure_marker_topic(self, topic: str) -> str:
         """Create the compacted topic of the batch markers if it is missing; its topic id."""
         deadline = time.monotonic() + TOPIC_SECONDS
-        while not (found := self._topic_id(topic)):
+        while not (found := self._described(topic)):
             if time.monotonic() > deadline:
                 raise errors.InvalidSettings(f"topic {topic} is missing, and cannot be created")
             with contextlib.suppress(kafka.errors.TopicAlreadyExistsError):
-                self._call(
-                    lambda client: client.create_topics(
-                        {topic: {"num_partitions": 1, "configs": {"cleanup.policy": "compact"}}}
-                    )
-                )
+                options = marker_topic.made_for(self._count())
+                self._call(partial(_create_topic, topic=topic, options=options))
             # It takes a moment until every broker knows a new topic, or forgets a deleted one.
             time.sleep(TOPIC_PAUSE_SECONDS)
         self._check_compacted(topic)
-        return found
+        if concern := marker_topic.concern(topic, found["partitions"], self._count()):
+            log.warning("%s", concern)
+        return str(found["topic_id"])
 
     def read_notes(self, topic: str, groups: Iterable[str]) -> dict[str, str]:
         """The metadata of the offset that each consumer group has committed in the topic, if it
@@ -199,9 +158,20 @@ class Coordinator:
         if client is not None:
             client.close()
 
-    def _topic_id(self, topic: str) -> str:
+    def _described(self, topic: str) -> dict[str, Any] | None:
         described = self._call(lambda client: client.describe_topics([topic]))
-        return "".join(str(each["topic_id"]) for each in described if not each["error_code"])
+        return next((each for each in described if not each["error_code"]), None)
+
+    def _brokers(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self._call(lambda client: client.describe_cluster())[
+            "brokers"
+        ]
+        return found
+
+    def _count(self) -> int | None:
+        with contextlib.suppress(errors.CommitRefused):
+            return len(self._brokers())
+        return None
 
     def _check_compacted(self, topic: str) -> None:
         resource = ConfigResource("TOPIC", topic)
@@ -243,8 +213,26 @@ class Coordinator:
     def _connected(self) -> KafkaAdminClient:
         with self._lock:
             if self._client is None:
-                self._client = KafkaAdminClient(**self._configuration)
+                self._client = _connect(self._configuration)
             return self._client
+
+
+def _connect(configuration: dict[str, Any]) -> KafkaAdminClient:
+    """Its constructor starts a thread, then raises when no broker answers; `close` of what it has
+    not finished does nothing, so the thread and its descriptors are given back here."""
+    client = KafkaAdminClient.__new__(KafkaAdminClient)
+    try:
+        client.__init__(**configuration)
+    except BaseException:
+        for part, give_back in (("_client", "close"), ("_net", "stop")):
+            with contextlib.suppress(Exception):
+                getattr(getattr(client, part), give_back)()
+        raise
+    return client
+
+
+def _create_topic(client: KafkaAdminClient, topic: str, options: dict[str, Any]) -> None:
+    client.create_topics({topic: options})
 
 
 def _commit_offsets(client: KafkaAdminClient, group: str, offsets: dict[Any, Any]) -> None:

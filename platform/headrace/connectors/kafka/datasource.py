@@ -19,6 +19,11 @@ Columns are those of Spark's own Kafka sink: `value` (string or binary), and if 
     checkpointLocation        required: manifests are kept beside the query's own checkpoint
     sinkName                  part of transactional ids and markers; "sink"
 
+`df.write.format("headrace-kafka")` works with at-least-once and none.
+
+The query holds its prefix by its batches: without one for 15 seconds (or twice its usual pause,
+up to two minutes) another job may take the prefix over, and this one stops with its next batch.
+
 Exactly-once holds for readers with `isolation.level=read_committed`, and as long as a batch that
 is run again has the same rows in the same partitions, which Spark itself assumes of its sources.
 """
@@ -27,26 +32,30 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlparse
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
 
 from headrace.connectors.kafka import errors, partitioners, rows
 from headrace.connectors.kafka.committer import Committer
 from headrace.connectors.kafka.messages import Resume, TaskIdentity
+from headrace.connectors.kafka.participant import KafkaParticipant
 from headrace.connectors.kafka.settings import (
     DEFAULT_TRANSACTION_TIMEOUT_MS,
     DeliveryGuarantee,
     SinkSettings,
 )
 from headrace.connectors.kafka.writer import Prepared, open_writer
-from headrace.connectors.twophase import commitlog
+from headrace.connectors.twophase import commitlog, query
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -74,11 +83,43 @@ class KafkaSink(DataSource):
     def streamWriter(self, schema: StructType, overwrite: bool) -> BatchWriter:
         """Before a batch: recovers unless this run did. For a commit: takes no such step, since
         the tasks' messages carry what the recovery of the run answered."""
+        _spare_collections()
         settings = sink_settings(self.options)
         columns = rows.columns(schema, settings.topic)
-        directory = checkpoint_directory(self.options)
-        resume = Resume() if self._commits_only else _resume(settings, directory)
+        directory = query.checkpoint_directory(self.options)
+        resume = Resume()
+        if not self._commits_only:
+            resume = query.resume(directory, functools.partial(Committer, [settings], directory))
         return BatchWriter(settings, str(directory), columns, resume)
+
+    def writer(self, schema: StructType, overwrite: bool) -> PlainWriter:
+        """Of `df.write`, which has no checkpoint that could tell what an earlier try has written:
+        at-least-once or none, and appending. Raises `InvalidSettings` otherwise."""
+        if overwrite or _guarantee(self.options) is DeliveryGuarantee.EXACTLY_ONCE:
+            raise errors.InvalidSettings(
+                "df.write has no checkpoint, so it cannot be exactly-once, and Kafka cannot "
+                "overwrite: use writeStream with trigger(availableNow=True), or mode('append') and "
+                "option('deliveryGuarantee', 'at-least-once')"
+            )
+        settings = sink_settings(self.options)
+        columns = rows.columns(schema, settings.topic)
+        KafkaParticipant(settings).check()
+        return PlainWriter(settings, columns)
+
+
+class PlainWriter(DataSourceArrowWriter):
+    """Writes without transactions; `prepare` has waited for every record when a task ends."""
+
+    def __init__(self, settings: SinkSettings, columns: list[str]) -> None:
+        self._settings = settings
+        self._columns = columns
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        writer = open_writer(self._settings, TaskIdentity.current(0), Resume())
+        for batch in iterator:
+            writer.write(rows.records(batch, self._columns))
+        writer.prepare()
+        return WriterCommitMessage()
 
 
 @dataclass(frozen=True)
@@ -120,7 +161,9 @@ class BatchWriter(DataSourceStreamArrowWriter):
     def abort(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
         mine = [each for each in messages if isinstance(each, TaskMessage)]
         if mine:
-            self._committer(mine).abort(batchId, [each.prepared for each in mine])
+            committer = self._committer(mine)
+            committer.abort(batchId, [each.prepared for each in mine])
+            committer.clean_up(commitlog.newest(Path(self._directory)))  # of tasks that died
 
     def _committer(self, messages: list[TaskMessage]) -> Committer:
         return Committer([self._settings], self._directory, messages[0].resume)
@@ -128,7 +171,6 @@ class BatchWriter(DataSourceStreamArrowWriter):
 
 def sink_settings(options: Mapping[str, str]) -> SinkSettings:
     """The settings that these options mean. Raises `InvalidSettings`."""
-    guarantee = options.get("deliveryGuarantee", DeliveryGuarantee.EXACTLY_ONCE.value)
     timeout = options.get("transactionTimeoutMs", str(DEFAULT_TRANSACTION_TIMEOUT_MS))
     passed = {
         name.removeprefix(_PASSED_THROUGH): value
@@ -141,7 +183,7 @@ def sink_settings(options: Mapping[str, str]) -> SinkSettings:
         name=options.get("sinkName", "sink"),
         bootstrap_servers=passed.pop(_SERVERS, ""),
         topic=options.get("topic"),
-        guarantee=_guarantee(guarantee),
+        guarantee=_guarantee(options),
         transactional_id_prefix=options.get("transactionalIdPrefix", ""),
         transaction_timeout_ms=int(timeout),
         partitioner=partitioners.named(options.get("partitioner", partitioners.DEFAULT.name)),
@@ -149,7 +191,8 @@ def sink_settings(options: Mapping[str, str]) -> SinkSettings:
     )
 
 
-def _guarantee(text: str) -> DeliveryGuarantee:
+def _guarantee(options: Mapping[str, str]) -> DeliveryGuarantee:
+    text = options.get("deliveryGuarantee", DeliveryGuarantee.EXACTLY_ONCE.value)
     try:
         return DeliveryGuarantee(text.lower().replace("_", "-"))
     except ValueError:
@@ -157,47 +200,9 @@ def _guarantee(text: str) -> DeliveryGuarantee:
         raise errors.InvalidSettings(f"deliveryGuarantee is {text!r}, not {known}") from None
 
 
-def checkpoint_directory(options: Mapping[str, str]) -> Path:
-    """The query's checkpoint, as a path of this machine. Raises `InvalidSettings`."""
-    location = options.get("checkpointLocation", "")
-    parsed = urlparse(location)
-    if not location or parsed.scheme not in ("", "file"):
-        raise errors.InvalidSettings(
-            f"checkpointLocation is {location!r}; the sink needs a directory that the driver can "
-            "reach as a file path, given as an option of this query"
-        )
-    return Path(parsed.path)
-
-
 @functools.cache
 def _spare_collections() -> None:
-    """Spark's workers collect all garbage after every task, 20 ms for what pandas, pyarrow and
-    the rest hold. What there is when a worker comes here first stays, and is left out from then
-    on. (The platform's jobs get this from their daemon.)"""
+    """Spark's Python processes collect all garbage after every task and every step on the driver,
+    20 ms for what pandas, pyarrow and the rest hold. What there is when a process comes here first
+    stays, and is left out from then on. (The platform's jobs get this from their daemon.)"""
     gc.freeze()
-
-
-@dataclass(frozen=True)
-class _Run:
-    """Of a query: what recovery answered, and the newest completed batch when it last began one."""
-
-    resume: Resume
-    completed: int | None
-
-
-_runs: dict[tuple[int, Path], _Run] = {}
-
-
-def _resume(settings: SinkSettings, directory: Path) -> Resume:
-    """What holds for the batch that now begins. A batch that begins a second time was stopped or
-    failed the first time, and Spark may have dropped the messages of tasks that had prepared:
-    nobody but recovery knows their transactions."""
-    place = os.getpid(), directory
-    completed = commitlog.newest(directory)
-    run = _runs.get(place)
-    committer = Committer([settings], directory, run.resume if run else None)
-    begun_before = run is not None and run.completed == completed
-    if begun_before or not committer.is_current(completed):
-        committer.recover(completed)
-    _runs[place] = _Run(committer.resume, completed)
-    return committer.resume

@@ -9,6 +9,7 @@ from headrace.connectors.twophase.errors import (
     CommitRefused,
     InvalidSettings,
     OutcomeUnknown,
+    PrefixInUse,
     SecondDriver,
     SinkError,
     Unreachable,
@@ -35,12 +36,6 @@ __all__ = [
 class InvalidRecord(WriteFailed):
     """A record cannot be written to Kafka as it is, so its partition fails; with exactly-once
     nothing of the batch becomes visible. Correct what makes the records, or the topic."""
-
-
-class PrefixInUse(SinkError):
-    """Another job uses the same transactional id prefix, and the two would abort each other's
-    transactions. This one stops and wrote nothing that is visible. Give it a prefix of its own,
-    or stop the other job."""
 
 
 class ProducerUnavailable(SinkError):

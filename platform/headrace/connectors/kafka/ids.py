@@ -40,3 +40,19 @@ def parse(root: str, text: str) -> TransactionalId | None:
     """The parts of `text`, or None when it is no id of this sink."""
     match = re.fullmatch(pattern(root), text)
     return TransactionalId(root, int(match[1]), match[2], int(match[3])) if match else None
+
+
+def prefix(text: str, sink: str) -> str:
+    """The transactional id prefix in `text`, an id of the sink of this name."""
+    match = re.fullmatch(rf"(.*)-{re.escape(sink)}-[0-9]+\.[0-9a-f]{{8}}-[0-9]+", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no transactional id of sink {sink!r}")
+    return match[1]
+
+
+def epoch(text: str) -> int:
+    """The epoch in `text`, an id of any sink."""
+    match = re.fullmatch(r".*-([0-9]+)\.[0-9a-f]{8}-[0-9]+", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no transactional id of a sink")
+    return int(match[1])

@@ -10,20 +10,37 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from headrace.connectors.kafka import errors
-from headrace.connectors.kafka.messages import Key, PreparedTransaction
+from headrace.connectors.kafka import errors, ids
+from headrace.connectors.kafka.messages import PreparedTransaction
 from headrace.connectors.kafka.settings import SinkSettings
+from headrace.connectors.twophase.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
 _POLL_SECONDS = 0.2
-_READ_SECONDS = 30.0
+#: Brokers that answer nothing for so long are given up.
+QUIET_SECONDS = 30.0
+_FORBIDDEN = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError._AUTHENTICATION,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +85,16 @@ def parse(data: bytes) -> Marker:
     return Marker(**values)
 
 
-def read(settings: SinkSettings) -> dict[Key, Marker]:
-    """Newest committed marker per partition of this sink.
+def read(
+    settings: SinkSettings, gone: Sequence[PreparedTransaction]
+) -> dict[PreparedTransaction, Marker]:
+    """The newest committed marker where each of these transactions would have left its own, which
+    is under the prefix that it was written with: the job may have another one by now.
 
     Call it when none of this job's transactions is open any more. A transaction that another job
     has open hides what is behind it, so this waits for it up to the sink's own transaction
-    timeout, then raises `MarkersBlocked`.
+    timeout, then raises `MarkersBlocked`. Raises `ClusterUnreachable` when nothing comes for a
+    while, however long the topic is, and `CommitRefused` when it may not be read.
     """
     place = TopicPartition(settings.marker_topic, 0)
     end = _wait_until_readable(settings, place)
@@ -87,11 +108,13 @@ def read(settings: SinkSettings) -> dict[Key, Marker]:
             "auto.offset.reset": "earliest",
         }
     )
+    wanted = {key(ids.prefix(each.transactional_id, each.sink), *each.key): each for each in gone}
     try:
         consumer.assign([TopicPartition(place.topic, place.partition, 0)])
-        return _read_until(consumer, end, settings)
+        found = _read_until(consumer, end, settings, wanted.keys())
     finally:
         consumer.close()
+    return {wanted[at]: parse(data) for at, data in found.items()}
 
 
 def _wait_until_readable(settings: SinkSettings, place: TopicPartition) -> int:
@@ -109,30 +132,46 @@ def _wait_until_readable(settings: SinkSettings, place: TopicPartition) -> int:
 
 def _latest(admin: AdminClient, place: TopicPartition, isolation: IsolationLevel) -> int:
     newest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-    answers = admin.list_offsets(
-        {place: newest}, isolation_level=isolation, request_timeout=_READ_SECONDS
-    )
-    return int(answers[place].result().offset)
+    patience = Deadline.after(QUIET_SECONDS)
+    while True:
+        try:
+            answers = admin.list_offsets(
+                {place: newest}, isolation_level=isolation, request_timeout=QUIET_SECONDS
+            )
+            return int(answers[place].result().offset)
+        except KafkaException as problem:
+            _bear(place.topic, problem.args[0])
+            if patience.passed():
+                raise errors.ClusterUnreachable(f"{place.topic}: {problem}") from None
+        time.sleep(_POLL_SECONDS)
 
 
-def _read_until(consumer: Consumer, end: int, settings: SinkSettings) -> dict[Key, Marker]:
-    found: dict[Key, Marker] = {}
-    deadline = time.monotonic() + _READ_SECONDS
-    while time.monotonic() < deadline:
+def _read_until(
+    consumer: Consumer, end: int, settings: SinkSettings, wanted: Container[bytes]
+) -> dict[bytes, bytes]:
+    found: dict[bytes, bytes] = {}
+    patience = Deadline.after(QUIET_SECONDS)
+    while not patience.passed():
         for message in consumer.consume(1000, _POLL_SECONDS):
             problem = message.error()
             if problem is None:
-                _collect(found, message.key(), message.value(), settings)
+                patience = Deadline.after(QUIET_SECONDS)
+                at, data = message.key(), message.value()
+                if at is not None and at in wanted and data:
+                    found[at] = data
+                if (message.offset() or 0) >= end - 1:
+                    return found
             elif problem.code() != KafkaError._PARTITION_EOF:
-                raise errors.OutcomeUnknown(f"{settings.marker_topic}: {problem.str()}")
+                _bear(settings.marker_topic, problem)
             elif (message.offset() or 0) >= end:
                 return found
-    raise errors.OutcomeUnknown(f"{settings.marker_topic} was not read to {end} in time")
+    raise errors.ClusterUnreachable(
+        f"nothing of {settings.marker_topic} came for {QUIET_SECONDS:.0f} s, before offset {end}"
+    )
 
 
-def _collect(
-    found: dict[Key, Marker], key_data: Any, value_data: Any, settings: SinkSettings
-) -> None:
-    prefix, sink, partition = json.loads(key_data)
-    if (prefix, sink) == (settings.transactional_id_prefix, settings.name) and value_data:
-        found[sink, int(partition)] = parse(value_data)
+def _bear(topic: str, problem: KafkaError) -> None:
+    """Of what passes by itself only a note is taken. Raises `CommitRefused` for the rest."""
+    if problem.code() in _FORBIDDEN:
+        raise errors.CommitRefused(f"{topic}: {problem.str()}")
+    log.warning("reading %s, trying again: %s", topic, problem.str())

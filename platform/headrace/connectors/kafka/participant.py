@@ -5,9 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from headrace.connectors.kafka import claims, ending, errors, ids, markers, outcome, producers
+from headrace.connectors.kafka import (
+    claims,
+    ending,
+    errors,
+    ids,
+    markers,
+    outcome,
+    producers,
+    sign_in,
+)
 from headrace.connectors.kafka.answers import Answer
 from headrace.connectors.kafka.coordinator import coordinator_for
 from headrace.connectors.kafka.messages import PreparedTransaction
@@ -25,6 +35,9 @@ SPARE_SECONDS = 60.0
 PATIENCE_SECONDS = 30.0
 PAUSE_SECONDS = 0.5
 
+#: Roots of ids whose claims nobody may keep, of which this process has said so.
+_unchecked: set[str] = set()
+
 T = TypeVar("T")
 
 
@@ -39,6 +52,14 @@ class KafkaParticipant:
         return self._settings.name
 
     @property
+    def root(self) -> str:
+        return self._settings.id_root
+
+    def under(self, root: str) -> KafkaParticipant:
+        prefix = root.removesuffix(f"-{self.name}")
+        return KafkaParticipant(replace(self._settings, transactional_id_prefix=prefix))
+
+    @property
     def transactional(self) -> bool:
         return self._settings.exactly_once
 
@@ -49,6 +70,7 @@ class KafkaParticipant:
     def check(self) -> str:
         """The answer is the id of the marker topic."""
         producers.check_options(self._settings)
+        sign_in.check(self._settings)
         return _check_cluster(self._settings) if self.transactional else ""
 
     def hold(self, job: Identity, *, starting: bool) -> None:
@@ -61,7 +83,9 @@ class KafkaParticipant:
             else:
                 claimed.renew(job)
         except errors.CommitRefused as error:
-            log.warning("not checked whether another job uses the prefix: %s", error.detail)
+            if self._settings.id_root not in _unchecked:
+                _unchecked.add(self._settings.id_root)
+                log.warning("not checked whether another job uses the prefix: %s", error.detail)
         except errors.ClusterUnreachable as error:
             if starting:
                 raise
@@ -112,16 +136,16 @@ class KafkaParticipant:
         ending.fence_all(coordinator, found, self._settings.transaction_timeout_ms, deadline)
         return len(found)
 
-    def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
-        found = markers.read(self._settings)
+    def settle(
+        self, gone: Sequence[Prepared], batch: Sequence[Prepared], *, ledger_kept: bool
+    ) -> set[Prepared]:
+        opened = {each: PreparedTransaction.opened(each) for each in gone}
+        own = {each.handle["transactional_id"] for each in batch}
+        found = markers.read(self._settings, list(opened.values()))
         return {
             each
-            for each in gone
-            if outcome.settle(
-                PreparedTransaction.opened(each),
-                found.get(each.key),
-                marker_topic_kept=ledger_kept,
-            )
+            for each, mine in opened.items()
+            if outcome.settle(mine, found.get(mine), own, marker_topic_kept=ledger_kept)
         }
 
     def _end(

@@ -29,6 +29,8 @@ from headrace.connectors.kafka.settings import SinkSettings
 TEND_SECONDS = 1.0
 FEWEST_AHEAD = 2
 MOST_AHEAD = 16
+#: Producers that nobody took for longer are opened anew: brokers forget ids that are not used.
+FRESH_SECONDS = 3600.0
 
 Opener = Callable[[str], TransactionalProducer]
 
@@ -56,6 +58,8 @@ class ProducerPool:
         self._open = opener
         self._changed = threading.Condition()
         self._ready: list[TransactionalProducer] = []
+        #: When each id of a ready producer was opened, in seconds of the monotonic clock.
+        self._opened_at: dict[str, float] = {}
         self._free: list[str] = []
         self._batch = _Batch(-1)
         self._opening = 0
@@ -131,18 +135,28 @@ class ProducerPool:
                 self._failure = problem
             elif not self._closed:
                 self._ready.append(producer)
+                self._opened_at[name] = time.monotonic()
             self._changed.notify_all()
 
     def _tend(self) -> None:
         while not self._closed:
             time.sleep(TEND_SECONDS)
             with self._changed:
+                self._renew_old()
                 waiting = [*self._ready, *self._batch.used[:-1]]
             for producer in waiting:
                 # One that was fenced says so to its task, if it ever gets one.
                 with contextlib.suppress(KafkaException, SystemError):
                     producer.client.poll(0)
             del waiting
+
+    def _renew_old(self) -> None:
+        oldest = time.monotonic() - FRESH_SECONDS
+        old = [each for each in self._ready if self._opened_at[each.transactional_id] < oldest]
+        if old:
+            self._ready = [each for each in self._ready if each not in old]
+            self._free.extend(each.transactional_id for each in old)
+            self._open_ahead(self._ahead)
 
 
 _pools: dict[tuple[int, str, str], tuple[int, SinkSettings, ProducerPool]] = {}

@@ -7,6 +7,7 @@ in its own. What only one of them can do is refused, before anything starts.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ _JAAS_OPTION = re.compile(
     r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s;"']+))"""
 )
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-_PKCS8 = re.compile("-BEGIN (ENCRYPTED )?PRIVATE KEY-")
+_PKCS8 = re.compile(r"-BEGIN (?P<encrypted>ENCRYPTED )?PRIVATE KEY-+\s(?P<body>[^-]*)")
+#: PBES2, an encryption of keys that Java's Kafka client lacks, as it is named in such a key.
+_PBES2 = bytes.fromhex("2a864886f70d01050d")
 
 
 def for_java(properties: Mapping[str, str]) -> dict[str, str]:
@@ -157,17 +160,28 @@ class Security:
             }
         if self.certificate is None or self.key is None:
             return {}
-        key = self.key.read()
-        if not _PKCS8.search(key):
-            raise ValueError(
-                "Spark's Kafka client reads private keys in PKCS#8 only; convert the key with "
-                "`openssl pkcs8 -topk8 -in old.key -out new.key`"
-            )
         return {
             "ssl.keystore.type": "PEM",
             "ssl.keystore.certificate.chain": self.certificate.read(),
-            "ssl.keystore.key": key,
+            "ssl.keystore.key": _checked_key(self.key.read()),
         }
+
+
+def _checked_key(text: str) -> str:
+    found = _PKCS8.search(text)
+    if found is None:
+        raise ValueError(
+            "Spark's Kafka client reads private keys in PKCS#8 only; convert the key with "
+            "`openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES -in old.key -out new.key`"
+        )
+    begin = "".join(found["body"].split())[:64]
+    if found["encrypted"] and _PBES2 in base64.b64decode(begin):
+        raise ValueError(
+            "Spark's Kafka client cannot decrypt private keys of the kind PBES2, which is what "
+            "openssl makes unless told otherwise; convert the key with "
+            "`openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES -in old.key -out new.key`"
+        )
+    return text
 
 
 def _read(given: dict[str, str]) -> Security:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from headrace.connectors.kafka import errors, partitioners
 
@@ -13,7 +14,10 @@ DEFAULT_TRANSACTION_TIMEOUT_MS = 15 * 60 * 1000
 DEFAULT_MARKER_TOPIC = "__headrace_commits"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-_SECRET = re.compile(r"password|secret|token|jaas|\.pem$|credential", re.IGNORECASE)
+_SECRET = re.compile(
+    r"pass(word|phrase)|secret|token|jaas|\.pem$|credential|private|oauthbearer\.config",
+    re.IGNORECASE,
+)
 REDACTED = "******"
 
 #: Options that belong to the protocol and would break it if set by hand.
@@ -119,7 +123,7 @@ class SinkSettings:
         """What every transactional id of this sink begins with."""
         return f"{self.transactional_id_prefix}-{self.name}"
 
-    def client_options(self) -> dict[str, str]:
+    def client_options(self) -> dict[str, Any]:
         """Options of any librdkafka client of this sink's cluster."""
         return {**self.options, "bootstrap.servers": self.bootstrap_servers}
 

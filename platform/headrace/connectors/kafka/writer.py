@@ -98,7 +98,7 @@ class TransactionalWriter:
             return
         try:
             producer.client.abort_transaction(_ABORT_SECONDS)
-        except KafkaException as error:
+        except (KafkaException, SystemError) as error:  # the latter of one that was fenced
             # The driver aborts it at the next commit, or the next recovery.
             log.warning("could not abort %s: %s", producer.transactional_id, sending.reason(error))
             return
@@ -188,17 +188,28 @@ class PlainWriter:
         if records:
             self._count += len(records)
             topic, failures = self._settings.topic, self._failures()
-            sending.send(self._client, topic, records, failures, self._placement)
+            try:
+                sending.send(self._client, topic, records, failures, self._placement)
+            except BaseException:
+                self.abort()
+                raise
 
     def prepare(self) -> Written | None:
         if not self._count:
             return None
         timeout = float(self._settings.options.get("message.timeout.ms", 300_000)) / 1000
-        sending.flush(self._client, self._failures(), timeout + 1)
+        try:
+            sending.flush(self._client, self._failures(), timeout + 1)
+        except BaseException:
+            self.abort()
+            raise
         return Written(self._settings.name, self._task.partition, self._count)
 
     def abort(self) -> None:
-        pass
+        """Its producer is not used again: it may have met an error that it cannot get over."""
+        known = _plain.get(_place(self._settings))
+        if known is not None and known[1] is self._client:
+            del _plain[_place(self._settings)]
 
     def _failures(self) -> list[str]:
         if self._settings.guarantee is not DeliveryGuarantee.NONE:
@@ -217,9 +228,13 @@ class PlainWriter:
 _plain: dict[tuple[int, str, str], tuple[SinkSettings, Producer, list[str]]] = {}
 
 
+def _place(settings: SinkSettings) -> tuple[int, str, str]:
+    return os.getpid(), settings.bootstrap_servers, settings.name
+
+
 def _plain_producer(settings: SinkSettings) -> tuple[Producer, list[str]]:
     """This process's producer of a sink without transactions, and the errors it has met."""
-    place = (os.getpid(), settings.bootstrap_servers, settings.name)
+    place = _place(settings)
     known = _plain.get(place)
     if known is None or known[0] != settings:
         failed: list[str] = []

@@ -27,6 +27,15 @@ except ImportError as error:
 MARKERS = "headrace_commits"
 #: Longer ones are refused by PREPARE TRANSACTION.
 LONGEST_GID = 199
+#: A lock may be held by a transaction that is ended only after the one that waits for it.
+LOCK_SECONDS = 60.0
+#: In the sessions, unless the server, database or user has a value of its own: how long a lock is
+#: waited for, and how soon the server notices that a client is gone and ends its transaction.
+_SESSION = """
+SELECT set_config(name, wanted, false)
+FROM (VALUES ('lock_timeout', %s), ('tcp_keepalives_idle', '30'),
+    ('tcp_keepalives_interval', '10'), ('tcp_keepalives_count', '3')) AS w (name, wanted)
+WHERE (SELECT source FROM pg_settings AS s WHERE s.name = w.name) = 'default'"""
 
 _CREATE = f"""
 CREATE TABLE IF NOT EXISTS {MARKERS} (
@@ -62,8 +71,18 @@ def take(settings: PostgresSettings, purpose: str) -> Connection:
     place = os.getpid(), settings, purpose
     known = _kept.get(place)
     if known is None or known.closed:
-        known = _kept[place] = psycopg.connect(**settings.connect_arguments(), autocommit=True)
+        known = _kept[place] = _connect(settings)
     return known
+
+
+def _connect(settings: PostgresSettings) -> Connection:
+    connection = psycopg.connect(**settings.connect_arguments(), autocommit=True)
+    try:
+        connection.execute(_SESSION, [f"{LOCK_SECONDS:.0f}s"])
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def discard(settings: PostgresSettings, purpose: str) -> None:

@@ -21,6 +21,13 @@ _JDBC_NAMES = {
     "password": "password",
     "currentSchema": "currentSchema",
 }
+#: A server that is gone without a word is noticed within half a minute, also in mid-answer.
+_KEEPALIVE = {
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "4",
+    "tcp_user_timeout": "30000",
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,7 @@ class PostgresSettings:
         return {
             "connect_timeout": "10",
             "application_name": "headrace",
+            **_KEEPALIVE,
             **self.options,
             "host": self.host,
             "port": self.port,

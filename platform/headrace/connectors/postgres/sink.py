@@ -11,7 +11,9 @@ look into pg_prepared_xacts and ROLLBACK PREPARED them by hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict
 
@@ -21,6 +23,7 @@ from psycopg.types.json import Jsonb
 from headrace.common.time import Instant
 from headrace.common.types import Row
 from headrace.connectors.postgres import server
+from headrace.connectors.postgres.claims import ClaimRow
 from headrace.connectors.postgres.settings import PostgresSettings
 from headrace.connectors.postgres.statement import Statement
 from headrace.connectors.twophase import errors, names
@@ -32,6 +35,20 @@ from headrace.connectors.twophase.sink import (
 
 DEFAULT_BATCH_SIZE = 5000
 TASK, DRIVER = "task", "driver"
+
+_LOCKED = (
+    "; a row that this task writes is locked, by another program or by another task of this batch, "
+    "which keeps its locks until the batch ends: then key_by what the statement's key is"
+)
+#: What a server says whose answer will be the same next time; libpq gives no code for it.
+_REFUSALS = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "not permitted to log in",
+    "permission denied for database",
+)
 
 
 class PostgresTransaction(TypedDict):
@@ -84,13 +101,18 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
                 f"{root!r} is too long for the names of prepared transactions"
             )
         try:
-            with server.connected(self._settings, DRIVER) as connection:
+            with self._driving(root) as connection:
                 if self.transactional:
                     server.check(connection, self._settings.address)
-        except psycopg.OperationalError:
-            raise  # it may be starting
         except psycopg.Error as error:
-            raise errors.InvalidSettings(f"{self._settings.address}: {error}") from None
+            said = " ".join(str(error).split())
+            is_certain = any(each in said for each in _REFUSALS)
+            if isinstance(error, psycopg.OperationalError) and not is_certain:
+                raise  # it may be starting
+            raise errors.InvalidSettings(f"{self._settings.address}: {said}") from None
+
+    def claim_place(self, root: str) -> ClaimRow:
+        return ClaimRow(self._settings, root)
 
     def begin_transaction(self, context: TransactionContext) -> PostgresTransaction:
         self._rows = []
@@ -108,7 +130,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
 
     def pre_commit(self, transaction: PostgresTransaction) -> None:
         self._send()
-        with server.connected(self._settings, self._session) as connection:
+        with self._writing() as connection:
             if not self.transactional:
                 connection.execute("COMMIT")
                 return
@@ -118,7 +140,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
 
     def commit(self, transaction: PostgresTransaction) -> None:
         gid, root = transaction["gid"], transaction["root"]
-        with server.connected(self._settings, DRIVER) as connection:
+        with self._driving(root) as connection:
             if not server.commit_prepared(connection, gid):
                 self._settle(connection, transaction)
             if (batch := _batch_of(root, gid)) > self._forgotten_before:
@@ -129,12 +151,12 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
         self._rows = []
         # If this task has it open, that ends it; if not, it is prepared or gone.
         server.discard(self._settings, self._session)
-        with server.connected(self._settings, DRIVER) as connection:
+        with self._driving(transaction["root"]) as connection:
             if self.transactional:
                 server.rollback_prepared(connection, transaction["gid"])
 
     def list_transactions(self, root: str) -> Iterable[tuple[str, PostgresTransaction]]:
-        with server.connected(self._settings, DRIVER) as connection:
+        with self._driving(root) as connection:
             found = server.prepared(connection, f"{root}-")
         return [(gid, {"gid": gid, "root": root, "ledger": ""}) for gid in found]
 
@@ -144,10 +166,25 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
         with server.connected(self._settings, self._session) as connection:
             if self.transactional:
                 found = server.ledger(connection)
-                if context.retry:
-                    _end_earlier_tasks(connection, context)
+                _end_earlier_tasks(connection, context)
             connection.execute("BEGIN")
         return found
+
+    def _driving(self, root: str) -> AbstractContextManager[server.Connection]:
+        """The connection that ends transactions; sinks do that in threads of their own."""
+        return server.connected(self._settings, f"{DRIVER} {root}")
+
+    @contextmanager
+    def _writing(self) -> Iterator[server.Connection]:
+        """The task's connection; what the server refuses is said in one line."""
+        try:
+            with server.connected(self._settings, self._session) as connection:
+                yield connection
+        except psycopg.Error as error:
+            said = " ".join(str(error).split())
+            if isinstance(error, psycopg.errors.LockNotAvailable):
+                said += _LOCKED
+            raise errors.WriteFailed(f"{self._settings.address}: {said}") from None
 
     def _settle(self, connection: server.Connection, transaction: PostgresTransaction) -> None:
         """The gid is unknown: committed before, or gone. Its marker tells."""
@@ -171,10 +208,7 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
         rows, self._rows = self._rows, []
         if not rows:
             return
-        with (
-            server.connected(self._settings, self._session) as connection,
-            connection.cursor() as cursor,
-        ):
+        with self._writing() as connection, connection.cursor() as cursor:
             if self._statement.copy is None:
                 cursor.executemany(self._statement.sql.encode(), rows)
                 return
@@ -184,17 +218,24 @@ class PostgresSink(TwoPhaseCommitSink[Any, PostgresTransaction]):
 
 
 def _end_earlier_tasks(connection: server.Connection, context: TransactionContext) -> None:
-    """Locks of a transaction that an earlier task of this partition prepared before it died could
-    make this one wait for ever."""
+    """Locks of what a dead task prepared could make this one wait until it fails: of an earlier
+    task of this partition, or of any task of an earlier driver, which prepared after the recovery
+    that ended all others. Spark counts a task's retries from 0 again when it retries the stage."""
     mine = names.parse(context.root, context.name)
+    assert mine is not None
     for gid in server.prepared(connection, f"{context.root}-"):
         other = names.parse(context.root, gid)
-        if mine and other and _place(other) == _place(mine) and other.attempt < mine.attempt:
-            server.rollback_prepared(connection, gid)
+        if other is not None and _is_left(other, mine):
+            # another task may be ending it just now
+            with contextlib.suppress(psycopg.errors.ObjectNotInPrerequisiteState):
+                server.rollback_prepared(connection, gid)
 
 
-def _place(name: names.TransactionName) -> tuple[int, int, int]:
-    return name.epoch, name.batch_id, name.partition
+def _is_left(other: names.TransactionName, mine: names.TransactionName) -> bool:
+    if other.epoch != mine.epoch:
+        return other.epoch < mine.epoch
+    same = (other.batch_id, other.partition) == (mine.batch_id, mine.partition)
+    return same and other.attempt < mine.attempt
 
 
 def _batch_of(root: str, gid: str) -> int:

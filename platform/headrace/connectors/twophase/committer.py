@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from headrace.connectors.twophase import errors, recovery, steps
+from headrace.connectors.twophase import errors, outcome, recovery, steps
 from headrace.connectors.twophase.deadline import Deadline
 from headrace.connectors.twophase.manifest import Manifest, ManifestStore
 from headrace.connectors.twophase.messages import Prepared, Recovery, Resume
@@ -88,7 +88,7 @@ class Committer:
         for sink in self._job.sinks.values():
             try:
                 sink.release(self._job.owners.identity())
-            except errors.SinkError as error:
+            except Exception as error:
                 log.warning("sink %s is free for other jobs only later: %s", sink.name, error)
 
     def is_current(self, completed: int | None = None) -> bool:
@@ -125,11 +125,12 @@ class Committer:
             return
         if not self.resume.epoch:
             raise RuntimeError("recover, or be given what recover answered, before a commit")
-        transactions = [each for each in prepared if isinstance(each, Prepared)]
+        messages = list(prepared)
+        transactions = [each for each in messages if isinstance(each, Prepared)]
         # Step 1.
         self._check_owner(batch_id, transactions)
         if self.resume.batch_id == batch_id:
-            self._check_same_partitions(batch_id, transactions)
+            self._check_same_records(batch_id, messages)
             if not self.resume.missing and not transactions:
                 return
         # Step 2.
@@ -153,6 +154,31 @@ class Committer:
         transactions = {each for each in prepared if isinstance(each, Prepared)}
         self._abort(sorted(transactions - decided, key=lambda each: each.key))
 
+    def clean_up(self, completed: int | None = None) -> None:
+        """The query has failed, and its tasks write no more: abort at once what they left open,
+        unless another driver owns the job by now, or a decided batch waits for the next recovery.
+        `completed` as in `recover`. Never raises: why the query failed is what matters."""
+        try:
+            if self._job.sinks and self.is_current(completed):
+                self._sweep(at_once=True)
+        except Exception as error:
+            log.warning("what failed tasks left open stays until the next start: %s", error)
+
+    def finish(self, completed: int | None = None) -> None:
+        """The job has ended on purpose, and its tasks write no more: finish or abort what a stop
+        within a batch left, then `release`. Raises what `recover` does only if a batch that was
+        decided is not known to be committed; anything else can wait for the next start."""
+        try:
+            self.recover(completed)
+        except Exception as error:
+            if any(not recovery.is_settled(self._job, m, completed) for m in self._decided()):
+                raise
+            log.warning("what stopped tasks left open stays until the next start: %s", error)
+        self.release()
+
+    def _decided(self) -> list[Manifest]:
+        return self._job.manifests.newest_batch()
+
     def _check_owner(self, batch_id: int, transactions: list[Prepared]) -> None:
         try:
             self._job.owners.check(self.resume.epoch)
@@ -163,14 +189,12 @@ class Committer:
             self.abort(batch_id, transactions)
             raise
 
-    def _check_same_partitions(self, batch_id: int, transactions: list[Prepared]) -> None:
-        """The batch is run again: exactly what was missing of it must have been written now.
-        Sinks that the job did not have the first time take all of it."""
-        written = {each.key for each in transactions if each.sink in self.resume.sinks}
-        if written != self.resume.missing.keys():
-            self._abort(transactions)
-            differ = sorted(written ^ self.resume.missing.keys())
-            raise errors.ChangedRecords(f"batch {batch_id}, sink and partition: {differ[:5]}")
+    def _check_same_records(self, batch_id: int, messages: list[Message | None]) -> None:
+        """The batch is run again. Sinks that the job did not have the first time take all of it."""
+        differ = outcome.differences(self.resume, messages, self._job.sinks)
+        if differ:
+            self._abort([each for each in messages if isinstance(each, Prepared)])
+            raise errors.ChangedRecords(f"batch {batch_id}, {'; '.join(differ[:5])}")
 
     def _number(self, batch_id: int) -> int:
         return self.resume.number if self.resume.batch_id == batch_id else 0
@@ -221,7 +245,7 @@ class Committer:
         deadline = Deadline.after(ABORT_SECONDS)
         try:
             self._of_each_sink(transactions, lambda sink, mine: sink.abort(mine, deadline))
-        except errors.SinkError as error:
+        except Exception as error:
             log.warning("%d transactions are left to recovery: %s", len(transactions), error)
 
     def _of_each_sink(
@@ -259,7 +283,7 @@ class Committer:
         for sink in self._job.sinks.values():
             try:
                 sink.sweep(self.resume.epoch, deadline)
-            except errors.SinkError as error:
+            except Exception as error:
                 log.warning("leftovers of failed tasks stay open until the next sweep: %s", error)
 
     def _deadline(self) -> Deadline:

@@ -32,10 +32,11 @@ class WriteFailed(SinkError):
 
 
 class ChangedRecords(SinkError):
-    """The last batch was run again to finish it, and this partition got other records than the
-    first time. Part of the batch is committed already, so going on would lose records or write
-    them twice; nothing was written. Restart with the parallelism and the sources of the earlier
-    run; if the program itself answers differently each time, it cannot be exactly-once."""
+    """The last batch was run again, and it got other records than the first time. At least part of
+    the batch is committed already, so going on would lose records or write them twice; nothing was
+    written. Restart with the parallelism and the sources of the earlier run; if the program itself
+    answers differently each time, it cannot be exactly-once. If the checkpoint has lost what Spark
+    had planned for the batch (a power failure), restore an earlier savepoint."""
 
 
 class Unreachable(SinkError):
@@ -51,6 +52,12 @@ class CheckpointReplaced(SinkError):
 class SecondDriver(SinkError):
     """Another driver has taken over this job. This one stops; what it wrote and did not commit
     is aborted, so nothing is written twice."""
+
+
+class PrefixInUse(SinkError):
+    """Another job uses the same transactional id prefix, and the two would abort each other's
+    transactions. This one stops and wrote nothing that is visible. Give it a prefix of its own,
+    or stop the other job."""
 
 
 class CommitIncomplete(SinkError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
 from pathlib import Path
 
@@ -13,7 +14,7 @@ def create_exclusively(path: Path, data: bytes) -> None:
     The content is complete before the name appears (a hard link of a synced file), so whoever
     sees the file sees all of it, also after a power failure.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent)
     fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(fd, "wb") as file:
@@ -24,6 +25,27 @@ def create_exclusively(path: Path, data: bytes) -> None:
     finally:
         Path(temporary).unlink(missing_ok=True)
     sync_directory(path.parent)
+
+
+def replace_at_once(path: Path, data: bytes) -> None:
+    """Whoever reads it gets the old content or the new one, whole. Not durable."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def make_directory(directory: Path) -> None:
+    """With its parents, as far as they are missing; durable when this returns."""
+    missing = []
+    while not directory.exists():
+        missing.append(directory)
+        directory = directory.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        sync_directory(each.parent)
 
 
 def sync_directory(directory: Path) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from headrace.connectors.twophase import errors, names
+from headrace.connectors.twophase import claims, errors, names
 from headrace.connectors.twophase.deadline import Deadline
 from headrace.connectors.twophase.messages import Prepared
 from headrace.connectors.twophase.ownership import Identity
 from headrace.connectors.twophase.participant import Outcome
-from headrace.connectors.twophase.sink import TwoPhaseCommitSink
+from headrace.connectors.twophase.sink import ClaimPlace, TwoPhaseCommitSink
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,13 @@ class HookParticipant:
         return self._name
 
     @property
+    def root(self) -> str:
+        return self._root
+
+    def under(self, root: str) -> HookParticipant:
+        return HookParticipant(self._sink, self._name, root)
+
+    @property
     def transactional(self) -> bool:
         return self._sink.transactional
 
@@ -52,10 +59,39 @@ class HookParticipant:
         return ""
 
     def hold(self, job: Identity, *, starting: bool) -> None:
-        pass
+        """Contract: `claims`, in the place that the sink names. When the system does not answer a
+        running job, or lets nobody claim, nothing is held."""
+        claimed = self._claims()
+        if claimed is None:
+            return
+        try:
+            if starting:
+                take = partial(claimed.take, job)
+                self._until(Deadline.after(CHECK_SECONDS), take, errors.Unreachable)
+            else:
+                claimed.renew(job)
+        except errors.CommitRefused as error:
+            if starting:
+                log.warning("not checked whether another job uses the sink: %s", error.detail)
+        except errors.SinkError:
+            raise
+        except Exception as error:
+            log.warning("sink %s: its claim was not renewed: %s", self._name, error)
 
     def release(self, job: Identity) -> None:
-        pass
+        claimed = self._claims()
+        try:
+            if claimed is not None:
+                claimed.release(job)
+        except Exception as error:
+            log.warning("sink %s is free for other jobs only later: %s", self._name, error)
+
+    def _claims(self) -> claims.Claims | None:
+        place = self._sink.claim_place(self._root)
+        if place is None:
+            return None
+        words = f"sink {self._name}: what begins with {self._root} in {self._sink.described}"
+        return claims.Claims(_Single(place), {place.described: words})
 
     def newest_epoch(self, deadline: Deadline) -> int:
         return max((epoch for epoch, _ in self._listed(deadline)), default=0)
@@ -76,7 +112,9 @@ class HookParticipant:
     def sweep(self, epoch: int, deadline: Deadline) -> int:
         return self._abort_listed(epoch, deadline)
 
-    def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
+    def settle(
+        self, gone: Sequence[Prepared], batch: Sequence[Prepared], *, ledger_kept: bool
+    ) -> set[Prepared]:
         raise AssertionError("the hooks' answers are final")
 
     def _commit_one(
@@ -125,3 +163,18 @@ class HookParticipant:
                 log.warning("sink %s, trying again: %s", self._name, error)
             time.sleep(pause)
             pause = min(LONGEST_PAUSE_SECONDS, pause * 2)
+
+
+class _Single:
+    """The `claims.Register` that is one place."""
+
+    def __init__(self, place: ClaimPlace) -> None:
+        self._place = place
+
+    def read(self) -> Mapping[str, str]:
+        found = self._place.read()
+        return {} if found is None else {self._place.described: found}
+
+    def write(self, notes: Mapping[str, str]) -> None:
+        for claim in notes.values():
+            self._place.write(claim)

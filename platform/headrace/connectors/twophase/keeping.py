@@ -35,3 +35,5 @@ def _keep(job: Committer, ended: threading.Event) -> None:
             job.hold()
         except errors.SinkError as error:
             log.error("%s", error)
+        except Exception:
+            log.exception("what the job holds was not renewed; trying again")

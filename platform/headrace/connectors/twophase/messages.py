@@ -80,6 +80,8 @@ class Resume:
     missing: dict[Key, int] = field(default_factory=dict)
     #: Sinks that `batch_id` was written to; a sink that is new since takes all of it.
     sinks: frozenset[str] = frozenset()
+    #: Those of them whose records its manifests count, because they were transactional.
+    counted: frozenset[str] = frozenset()
     #: Per transactional sink, which place keeps its outcomes: whether it is still the same one.
     ledgers: dict[str, str] = field(default_factory=dict)
 
@@ -90,9 +92,9 @@ class Resume:
         return not self.missing or (sink, task.partition) in self.committed
 
     def expected_count(self, task: TaskIdentity, sink: str) -> int | None:
-        """Records that the partition had the first time; None when that does not matter: another
-        batch, or one that is committed as a whole."""
-        if self.batch_id != task.batch_id or sink not in self.sinks or not self.missing:
+        """Records that the partition had the first time; None when nobody counted them, or when
+        they may be spread otherwise by now: another batch, or one that is committed as a whole."""
+        if self.batch_id != task.batch_id or sink not in self.counted or not self.missing:
             return None
         key = sink, task.partition
         return self.committed.get(key, self.missing.get(key, 0))

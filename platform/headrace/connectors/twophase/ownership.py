@@ -18,6 +18,7 @@ import os
 import secrets
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,12 +56,14 @@ class OwnerStore:
     def identity(self) -> Identity:
         return Identity(self.job(), str(self._job.parent.parent.resolve()))
 
-    def claim(self, above: int = 0) -> int:
-        """Become the owner; the new epoch, greater than every epoch here and than `above`."""
+    def claim(self, above: int = 0, roots: Mapping[str, str] | None = None) -> int:
+        """Become the owner; the new epoch, greater than every epoch here and than `above`.
+        `roots`: per sink, what the names of its transactions begin with."""
+        note = self._note(dict(roots or {}))
         while True:
             epoch = max(self.newest(), above) + 1
             try:
-                files.create_exclusively(self._path(epoch), self._note())
+                files.create_exclusively(self._path(epoch), note)
             except FileExistsError:
                 continue
             self._prune()
@@ -69,6 +72,18 @@ class OwnerStore:
     def newest(self) -> int:
         """The current epoch, 0 before the first."""
         return max((int(path.stem) for path in self.directory.glob("[0-9]*.json")), default=0)
+
+    def roots_before(self, epoch: int) -> list[dict[str, str]]:
+        """`roots` of the last owners before `epoch`, oldest first. Only of those at this place: a
+        checkpoint that was copied here names transactions of another job."""
+        here = self.identity().checkpoint
+        found = []
+        for path in sorted(self.directory.glob("[0-9]*.json")):
+            with contextlib.suppress(FileNotFoundError, ValueError):
+                note = json.loads(path.read_bytes())
+                if int(path.stem) < epoch and note.get("checkpoint") == here:
+                    found.append(dict(note["roots"]))
+        return found
 
     def mark_recovered(self, epoch: int) -> None:
         """`epoch` has shut out every earlier one."""
@@ -92,6 +107,12 @@ class OwnerStore:
     def _path(self, epoch: int) -> Path:
         return self.directory / f"{epoch:08d}.json"
 
-    def _note(self) -> bytes:
-        note = {"host": socket.gethostname(), "pid": os.getpid(), "at": int(time.time() * 1000)}
+    def _note(self, roots: dict[str, str]) -> bytes:
+        note = {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "at": int(time.time() * 1000),
+            "checkpoint": self.identity().checkpoint,
+            "roots": roots,
+        }
         return json.dumps(note).encode()

@@ -52,6 +52,14 @@ class Participant(Protocol):
         """Unique within the job and the same from start to start."""
 
     @property
+    def root(self) -> str:
+        """What the names of its transactions begin with, with a dash behind it. No other sink of
+        the job has it; it may be another one from start to start."""
+
+    def under(self, root: str) -> Participant:
+        """The same sink as it was when it had another root."""
+
+    @property
     def transactional(self) -> bool:
         """Does the sink need commits?"""
 
@@ -91,6 +99,9 @@ class Participant(Protocol):
     def sweep(self, epoch: int, deadline: Deadline) -> int:
         """Abort every transaction of `epoch` and before, when none should be; how many."""
 
-    def settle(self, gone: Sequence[Prepared], *, ledger_kept: bool) -> set[Prepared]:
+    def settle(
+        self, gone: Sequence[Prepared], batch: Sequence[Prepared], *, ledger_kept: bool
+    ) -> set[Prepared]:
         """Those that were committed, of transactions that `commit` found GONE; called after
-        `fence`. Raises `OutcomeUnknown` where that is not certain."""
+        `fence`. `batch` are all that the batch's manifests have of this sink. Raises
+        `OutcomeUnknown` where that is not certain."""

@@ -29,6 +29,9 @@ from headrace.connectors.twophase.participant import Outcome, Participant
 
 log = logging.getLogger(__name__)
 
+#: For what was left under a former prefix; it keeps nobody from starting.
+FORMER_SECONDS = 10.0
+
 Answered = dict[Prepared, Outcome]
 
 
@@ -47,10 +50,10 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     for sink in job.sinks.values():
         sink.hold(job.owners.identity(), starting=True)
     newest = max(sink.newest_epoch(deadline) for sink in job.sinks.values())
-    epoch = job.owners.claim(above=newest)
+    epoch = job.owners.claim(newest, {sink.name: sink.root for sink in job.sinks.values()})
     steps.reached(steps.Step.CLAIMED)
     manifests = job.manifests.newest_batch()
-    pending = [each for each in manifests if not _is_settled(job, each, completed)]
+    pending = [each for each in manifests if not is_settled(job, each, completed)]
 
     # Step 1.
     answered = _recommit(job, pending, deadline)
@@ -70,7 +73,8 @@ def recover(job: Job, completed: int | None, deadline: Deadline) -> Recovery:
     return found
 
 
-def _is_settled(job: Job, manifest: Manifest, completed: int | None) -> bool:
+def is_settled(job: Job, manifest: Manifest, completed: int | None) -> bool:
+    """Is every transaction of it known to be committed, or never asked about again?"""
     if completed is not None and manifest.batch_id <= completed:
         return True
     return job.manifests.is_done(manifest)
@@ -96,7 +100,35 @@ def _fence_earlier(job: Job, epoch: int, deadline: Deadline) -> int:
     """Shut out the tasks of every earlier driver; how many transactions that aborted."""
     before = job.owners.newest_recovered()
     aborted = sum(sink.fence(epoch, before, deadline) for sink in job.sinks.values())
+    aborted += _fence_former(job, epoch, before)
     job.owners.mark_recovered(epoch)
+    return aborted
+
+
+def _fence_former(job: Job, epoch: int, fenced_before: int) -> int:
+    """As `_fence_earlier` under the roots that sinks had before their prefix was changed, unless
+    another job uses them by now. What cannot be asked there soon is left alone."""
+    former = job.owners.roots_before(epoch)
+    for name in sorted(former[-1].keys() - job.sinks.keys() if former else ()):
+        log.warning(
+            "the job has no exactly-once sink %s any more; what its tasks may have left open "
+            "under %s-* is not aborted here",
+            name,
+            former[-1][name],
+        )
+    current = {sink.root for sink in job.sinks.values()}
+    past = {(name, root) for roots in former for name, root in roots.items()}
+    aborted = 0
+    for name, root in sorted(past):
+        if name not in job.sinks or root in current:
+            continue
+        sink = job.sinks[name].under(root)
+        try:
+            sink.hold(job.owners.identity(), starting=False)
+            aborted += sink.fence(epoch, fenced_before, Deadline.after(FORMER_SECONDS))
+            sink.release(job.owners.identity())
+        except errors.SinkError as error:
+            log.warning("what may be open under %s-* is left alone: %s", root, error)
     return aborted
 
 
@@ -110,5 +142,6 @@ def _ask_again(
         for name in {each.sink for each in gone}:
             mine = [each for each in gone if each.sink == name]
             kept = manifest.ledgers.get(name) == ledgers[name]
-            committed |= job.sinks[name].settle(mine, ledger_kept=kept)
+            batch = [p for every in manifests for p in every.prepared if p.sink == name]
+            committed |= job.sinks[name].settle(mine, batch, ledger_kept=kept)
     return committed

@@ -4,6 +4,7 @@ What a subclass must promise, hook by hook, is in the hooks' docstrings. Where e
 
     task     begin_transaction, invoke ..., pre_commit    once per partition and micro-batch
     task     abort                                        the task fails, before or after pre_commit
+    driver   claim_place                                  at the start, and every few seconds
     driver   commit                                       the batch is decided
     driver   abort                                        the batch failed before it was decided
     driver   list_transactions, recover_and_abort         leftovers, at the start and now and then
@@ -18,11 +19,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from headrace.connectors.twophase.errors import OutcomeUnknown, TransactionLost
 
 __all__ = [
+    "ClaimPlace",
     "InvokeContext",
     "OutcomeUnknown",
     "TransactionContext",
@@ -38,8 +40,7 @@ TXN = TypeVar("TXN")
 class TransactionContext:
     """Whose transaction is begun."""
 
-    #: Unique for ever: `<root>-<epoch>.<batch>.<partition>.<attempt>`, at most 200 characters if
-    #: prefix and sink name are short.
+    #: Unique for ever: `<root>-<epoch>.<batch>.<partition>.<attempt>.<8 hex digits>`.
     name: str
     root: str
     epoch: int
@@ -61,6 +62,22 @@ class InvokeContext:
     def timestamp(self) -> int | None:
         """The value's event time in ms, None without one."""
         return self._timestamp
+
+
+class ClaimPlace(Protocol):
+    """A short text about one root, kept in the system that is written to. Methods may be called by
+    several threads; what they raise is tried again, but `CommitRefused`: then nothing is
+    checked."""
+
+    @property
+    def described(self) -> str:
+        """For who wants to look at it."""
+
+    def read(self) -> str | None:
+        """What anybody wrote last, whole; None before the first."""
+
+    def write(self, claim: str) -> None:
+        """Seen by every `read` that begins later. It need not survive a power failure."""
 
 
 class TwoPhaseCommitSink(ABC, Generic[IN, TXN]):
@@ -93,6 +110,12 @@ class TwoPhaseCommitSink(ABC, Generic[IN, TXN]):
         """On the driver, at every start, before anything else: refuse what would fail later. Make
         here what all transactions share, if it is not there. `root` begins all their names.
         Raises `InvalidSettings`, `Unreachable`."""
+
+    def claim_place(self, root: str) -> ClaimPlace | None:
+        """Where jobs that would use `root` see each other: a second one, with a copy of the
+        checkpoint or the same prefix, is then refused while the first runs (`PrefixInUse`), before
+        it aborts the first's transactions. None: nobody checks that."""
+        return None
 
     @abstractmethod
     def begin_transaction(self, context: TransactionContext) -> TXN:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import secrets
 from typing import Any
 
 from headrace.connectors.twophase import errors, steps
@@ -139,7 +140,8 @@ def as_json(name: str, transaction: Any) -> Any:
 
 
 def _context(root: str, epoch: int, task: TaskIdentity) -> TransactionContext:
-    name = TransactionName(root, epoch, task.batch_id, task.partition, task.attempt)
+    token = secrets.token_hex(4)
+    name = TransactionName(root, epoch, task.batch_id, task.partition, task.attempt, token)
     return TransactionContext(
         name=str(name),
         root=root,

@@ -2,6 +2,7 @@
 
 from headrace.connectors.kafka.settings import DeliveryGuarantee
 from headrace.connectors.twophase.sink import (
+    ClaimPlace,
     InvokeContext,
     OutcomeUnknown,
     TransactionContext,
@@ -10,6 +11,7 @@ from headrace.connectors.twophase.sink import (
 )
 
 __all__ = [
+    "ClaimPlace",
     "DeliveryGuarantee",
     "InvokeContext",
     "OutcomeUnknown",

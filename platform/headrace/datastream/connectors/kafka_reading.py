@@ -20,7 +20,8 @@ FAIL_ON_DATA_LOSS = "failOnDataLoss"
 #: The source sets these itself; Flink overrides them, too.
 _OVERRIDDEN = ("auto.offset.reset", "key.deserializer", "value.deserializer")
 #: Has no meaning here.
-_IGNORED = ("register.consumer.metrics", "client.id.prefix")
+_IGNORED = ("register.consumer.metrics",)
+CLIENT_ID_PREFIX = "client.id.prefix"
 _DEFAULT_AUTO_COMMIT_MS = 5000
 
 
@@ -30,7 +31,7 @@ class Reading:
 
     #: Offsets go to Kafka with each completed checkpoint, where checkpointing is on.
     commit_on_checkpoint: bool = True
-    #: And each that many ms whether it is on or not; None: they do not.
+    #: Where they do not go with checkpoints, they go each that many ms; None: they do not.
     auto_commit_ms: int | None = None
     #: New partitions, and new topics of a pattern, are read.
     discover: bool = True
@@ -49,6 +50,9 @@ def split(properties: Mapping[str, str]) -> tuple[Reading, dict[str, str]]:
         raise ValueError(f"{AUTO_COMMIT_INTERVAL} is {interval}; it is positive")
     discovery = _number(given, DISCOVERY_INTERVAL)
     loss = _flag(given, FAIL_ON_DATA_LOSS)
+    prefix = given.pop(CLIENT_ID_PREFIX, None)
+    if prefix is not None:
+        given.setdefault("client.id", prefix)
     for name in (*_OVERRIDDEN, *_IGNORED):
         if given.pop(name, None) is not None and name in _OVERRIDDEN:
             log.warning("Kafka source: property %s is overridden by the source", name)

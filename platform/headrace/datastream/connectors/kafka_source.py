@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from headrace.common.serialization import DeserializationSchema
 from headrace.connectors.kafka.security import Security
+from headrace.connectors.kafka.settings import DEFAULT_TRANSACTION_TIMEOUT_MS
 from headrace.datastream.connectors import kafka_reading
 from headrace.datastream.connectors.base import Source
 from headrace.datastream.connectors.kafka_cluster import bootstrap_servers
@@ -32,10 +33,13 @@ class OnDeserializationError:
         return DeadLetters(topic=None)
 
     @staticmethod
-    def dead_letter(topic: str) -> DeadLetters:
+    def dead_letter(
+        topic: str, transaction_timeout_ms: int = DEFAULT_TRANSACTION_TIMEOUT_MS
+    ) -> DeadLetters:
         """It goes to `topic`, in the same transaction as the job's output, with headers that
-        say why and where it came from."""
-        return DeadLetters(topic)
+        say why and where it came from. The timeout is at most the brokers'
+        `transaction.max.timeout.ms`."""
+        return DeadLetters(topic, transaction_timeout_ms)
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class DeadLetters:
     """Where unreadable records go; None: nowhere."""
 
     topic: str | None
+    transaction_timeout_ms: int = DEFAULT_TRANSACTION_TIMEOUT_MS
 
 
 @dataclass(frozen=True)
