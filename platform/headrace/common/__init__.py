@@ -21,9 +21,14 @@ from headrace.common.serializer import TypeSerializer
 from headrace.common.time import Duration, Instant, Time
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.types import Row, RowKind
-from headrace.common.watermark_strategy import TimestampAssigner, WatermarkStrategy
+from headrace.common.watermark_strategy import (
+    AssignerWithPeriodicWatermarksWrapper,
+    TimestampAssigner,
+    WatermarkStrategy,
+)
 
 __all__ = [
+    "AssignerWithPeriodicWatermarksWrapper",
     "ByteArraySchema",
     "CompletableFuture",
     "ConfigOption",

@@ -20,6 +20,9 @@ class TupleTypeInfo(TypeInformation):
 
     field_types: tuple[TypeInformation, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "field_types", tuple(self.field_types))
+
     def get_field_types(self) -> list[TypeInformation]:
         return list(self.field_types)
 
@@ -53,10 +56,15 @@ class TupleTypeInfo(TypeInformation):
 
 @dataclass(frozen=True)
 class RowTypeInfo(TypeInformation):
-    """A `Row` with declared fields."""
+    """A `Row` with declared fields; f0, f1 and so on where they have no names."""
 
     field_types: tuple[TypeInformation, ...]
-    field_names: tuple[str, ...]
+    field_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = self.field_names or [f"f{at}" for at in range(len(self.field_types))]
+        object.__setattr__(self, "field_types", tuple(self.field_types))
+        object.__setattr__(self, "field_names", tuple(names))
 
     def get_field_names(self) -> list[str]:
         return list(self.field_names)

@@ -11,12 +11,13 @@ from headrace.common.durations import parse_millis
 class Configuration:
     """String keys and values, with typed readers. Unknown keys are kept."""
 
-    def __init__(self, values: dict[str, str] | None = None) -> None:
-        self._values = dict(values or {})
+    def __init__(self, other: Configuration | dict[str, str] | None = None) -> None:
+        """A copy of another one, or of a dict."""
+        self._values = dict(other.to_dict() if isinstance(other, Configuration) else other or {})
 
     @classmethod
-    def from_dict(cls, values: dict[str, str]) -> Configuration:
-        return cls(values)
+    def from_dict(cls, map: dict[str, str]) -> Configuration:
+        return cls(map)
 
     @staticmethod
     def parse_list_value(value: str) -> list[str]:

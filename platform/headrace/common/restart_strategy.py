@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from headrace.common.configuration import Configuration
 from headrace.common.time import Duration, Time, to_millis
@@ -35,7 +36,7 @@ class RestartStrategies:
 
     @staticmethod
     def fixed_delay_restart(
-        restart_attempts: int, delay_between_attempts: int | Time | Duration
+        restart_attempts: int, delay_between_attempts: int | timedelta | Time | Duration
     ) -> RestartStrategyConfiguration:
         """`delay_between_attempts` in ms."""
         delay = to_millis(delay_between_attempts)
@@ -44,8 +45,8 @@ class RestartStrategies:
     @staticmethod
     def failure_rate_restart(
         failure_rate: int,
-        failure_interval: int | Time | Duration,
-        delay_interval: int | Time | Duration,
+        failure_interval: int | timedelta | Time | Duration,
+        delay_interval: int | timedelta | Time | Duration,
     ) -> RestartStrategyConfiguration:
         return RestartStrategies.FailureRateRestartStrategyConfiguration(
             failure_rate, to_millis(failure_interval), to_millis(delay_interval)
@@ -66,11 +67,18 @@ class RestartStrategies:
         """So many restarts, the same delay before each."""
 
         restart_attempts: int
-        delay_between_attempts: int
+        #: Milliseconds, as the intervals of the other one.
+        delay_between_attempts_interval: int
+
+        def get_restart_attempts(self) -> int:
+            return self.restart_attempts
+
+        def get_delay_between_attempts_interval(self) -> timedelta:
+            return timedelta(milliseconds=self.delay_between_attempts_interval)
 
         def get_description(self) -> str:
             return (
-                f"Restart with fixed delay ({self.delay_between_attempts} ms). "
+                f"Restart with fixed delay ({self.delay_between_attempts_interval} ms). "
                 f"#{self.restart_attempts} restart attempts."
             )
 
@@ -78,7 +86,7 @@ class RestartStrategies:
             return {
                 STRATEGY: "fixed-delay",
                 "restart-strategy.fixed-delay.attempts": str(self.restart_attempts),
-                "restart-strategy.fixed-delay.delay": f"{self.delay_between_attempts} ms",
+                "restart-strategy.fixed-delay.delay": f"{self.delay_between_attempts_interval} ms",
             }
 
     @dataclass(frozen=True)
@@ -87,13 +95,22 @@ class RestartStrategies:
 
         max_failure_rate: int
         failure_interval: int
-        delay_between_attempts: int
+        delay_between_attempts_interval: int
+
+        def get_max_failure_rate(self) -> int:
+            return self.max_failure_rate
+
+        def get_failure_interval(self) -> timedelta:
+            return timedelta(milliseconds=self.failure_interval)
+
+        def get_delay_between_attempts_interval(self) -> timedelta:
+            return timedelta(milliseconds=self.delay_between_attempts_interval)
 
         def get_description(self) -> str:
             return (
                 f"Failure rate restart with maximum of {self.max_failure_rate} failures within "
                 f"interval {self.failure_interval} ms and fixed delay "
-                f"{self.delay_between_attempts} ms."
+                f"{self.delay_between_attempts_interval} ms."
             )
 
         def to_dict(self) -> dict[str, str]:
@@ -102,7 +119,7 @@ class RestartStrategies:
                 STRATEGY: "failure-rate",
                 f"{prefix}.max-failures-per-interval": str(self.max_failure_rate),
                 f"{prefix}.failure-rate-interval": f"{self.failure_interval} ms",
-                f"{prefix}.delay": f"{self.delay_between_attempts} ms",
+                f"{prefix}.delay": f"{self.delay_between_attempts_interval} ms",
             }
 
     @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import abc
 from typing import Any
 
 from headrace.common.basic_types import basic
-from headrace.common.type_base import TypeInformation
+from headrace.common.type_base import TypeInformation, TypeMismatch, shown
+from headrace.common.types import Row
 
 
 class DeserializationError(ValueError):
@@ -63,6 +64,24 @@ class ByteArraySchema(SerializationSchema, DeserializationSchema):
 
     def deserialize(self, data: bytes | None) -> bytes | None:
         return data
+
+
+class RowFieldExtractorSchema(SerializationSchema):
+    """The bytes in one field of a Row or tuple: a record's key, for instance."""
+
+    def __init__(self, field_index: int) -> None:
+        if field_index < 0:
+            raise ValueError(f"a field is a number from 0 on, not {field_index}")
+        self._field_index = field_index
+
+    def serialize(self, value: Any) -> bytes | None:
+        """Raises TypeMismatch for what has no such field, or no bytes in it."""
+        if not isinstance(value, Row | tuple) or len(value) <= self._field_index:
+            raise TypeMismatch(f"{shown(value)} has no field {self._field_index}")
+        found = value[self._field_index]
+        if not isinstance(found, bytes | bytearray | None):
+            raise TypeMismatch(f"field {self._field_index} is {shown(found)}, not bytes")
+        return None if found is None else bytes(found)
 
 
 class Encoder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ class Instant:
         return Instant(seconds, millis * 1_000_000)
 
 
-def to_millis(span: Duration | Time | int) -> int:
-    """Milliseconds of a Duration, a Time, or a plain number of milliseconds."""
+def to_millis(span: Duration | Time | timedelta | int) -> int:
+    """Milliseconds of a Duration, a Time, a timedelta, or a plain number of milliseconds."""
+    if isinstance(span, timedelta):
+        return span // timedelta(milliseconds=1)
     return span if isinstance(span, int) else span.millis

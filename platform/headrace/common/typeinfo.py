@@ -158,8 +158,7 @@ class Types:
 
     @staticmethod
     def ROW(field_types: Sequence[TypeInformation]) -> TypeInformation:
-        names = tuple(f"f{i}" for i in range(len(field_types)))
-        return RowTypeInfo(tuple(field_types), names)
+        return RowTypeInfo(tuple(field_types))
 
     @staticmethod
     def ROW_NAMED(
@@ -174,8 +173,8 @@ class Types:
         return ListTypeInfo(element_type_info)
 
     @staticmethod
-    def MAP(key_type: TypeInformation, value_type: TypeInformation) -> TypeInformation:
-        return MapTypeInfo(key_type, value_type)
+    def MAP(key_type_info: TypeInformation, value_type_info: TypeInformation) -> TypeInformation:
+        return MapTypeInfo(key_type_info, value_type_info)
 
     @staticmethod
     def PRIMITIVE_ARRAY(element_type: TypeInformation) -> TypeInformation:

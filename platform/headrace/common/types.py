@@ -50,8 +50,8 @@ class Row:
     def get_row_kind(self) -> RowKind:
         return self._kind
 
-    def set_row_kind(self, kind: RowKind) -> None:
-        self._kind = kind
+    def set_row_kind(self, row_kind: RowKind) -> None:
+        self._kind = row_kind
 
     def set_field_names(self, field_names: Iterable[str]) -> None:
         names = tuple(field_names)

@@ -22,6 +22,15 @@ class TimestampAssigner(abc.ABC):
         `record_timestamp` is the one the source gave (Kafka's), or the smallest long without."""
 
 
+class AssignerWithPeriodicWatermarksWrapper:
+    """In PyFlink a class of Java's, which there is no JVM of Flink's for."""
+
+    def __init__(self, j_assigner_with_periodic_watermarks: object) -> None:
+        raise NotImplementedError(
+            "assigners written in Java do not run on Spark; use WatermarkStrategy.for_generator"
+        )
+
+
 @dataclass(frozen=True)
 class Alignment:
     """What a program said of aligned watermarks."""

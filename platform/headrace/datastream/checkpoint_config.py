@@ -129,10 +129,8 @@ class CheckpointConfig:
     def disable_unaligned_checkpoints(self) -> CheckpointConfig:
         return self.enable_unaligned_checkpoints(False)
 
-    def set_aligned_checkpoint_timeout(
-        self, aligned_checkpoint_timeout: Duration
-    ) -> CheckpointConfig:
-        return self._set_millis(ALIGNED_TIMEOUT, aligned_checkpoint_timeout.to_millis())
+    def set_aligned_checkpoint_timeout(self, alignment_timeout: Duration) -> CheckpointConfig:
+        return self._set_millis(ALIGNED_TIMEOUT, alignment_timeout.to_millis())
 
     def get_aligned_checkpoint_timeout(self) -> Duration:
         return Duration.of_millis(self._configuration.get_millis(ALIGNED_TIMEOUT, 0))

@@ -77,11 +77,13 @@ class EnvironmentSources:
             source_func, WatermarkStrategy.no_watermarks(), source_name, type_info
         )
 
-    def create_input(self, input_format: Any) -> DataStream:
+    def create_input(
+        self, input_format: Any, type_info: TypeInformation | None = None
+    ) -> DataStream:
         """The records of an input format, as `AvroInputFormat`."""
         if not isinstance(input_format, Source):
             raise TypeError(f"a {type(input_format).__name__} is no input format")
-        return self.add_source(input_format, "Custom File Source")
+        return self.add_source(input_format, "Custom File Source", type_info)
 
     def from_collection(
         self, collection: Iterable[Any], type_info: TypeInformation | None = None

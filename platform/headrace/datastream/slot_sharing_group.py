@@ -9,29 +9,29 @@ from dataclasses import dataclass, field, replace
 class MemorySize:
     """A number of bytes."""
 
-    bytes: int
+    bytes_size: int
 
     @staticmethod
     def of_mebi_bytes(mebi_bytes: int) -> MemorySize:
         return MemorySize(mebi_bytes << 20)
 
     def get_bytes(self) -> int:
-        return self.bytes
+        return self.bytes_size
 
     def get_kibi_bytes(self) -> int:
-        return self.bytes >> 10
+        return self.bytes_size >> 10
 
     def get_mebi_bytes(self) -> int:
-        return self.bytes >> 20
+        return self.bytes_size >> 20
 
     def get_gibi_bytes(self) -> int:
-        return self.bytes >> 30
+        return self.bytes_size >> 30
 
     def get_tebi_bytes(self) -> int:
-        return self.bytes >> 40
+        return self.bytes_size >> 40
 
     def __str__(self) -> str:
-        return f"{self.bytes} bytes"
+        return f"{self.bytes_size} bytes"
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ class EmbeddedRocksDBStateBackend(StateBackend):
     def get_options(self) -> str | None:
         return self._options
 
-    def set_number_of_transfer_threads(self, number_of_transfer_threads: int) -> None:
-        self._transfer_threads = number_of_transfer_threads
+    def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
+        self._transfer_threads = number_of_transfering_threads
 
     def get_number_of_transfer_threads(self) -> int:
         return self._transfer_threads

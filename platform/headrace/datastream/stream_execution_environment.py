@@ -80,9 +80,7 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
 
     add_classpaths = add_jars
 
-    def register_cached_file(
-        self, file_path: str, name: str, executable: bool | None = None
-    ) -> None:
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
         """A file that functions find by its name, through their RuntimeContext."""
         self._files.register(file_path, name)
 

@@ -1,5 +1,5 @@
 """PyFlink's `pyflink.datastream.connectors`."""
 
-from headrace.datastream.connectors.base import DeliveryGuarantee
+from headrace.datastream.connectors.base import DeliveryGuarantee, Sink, Source
 
-__all__ = ["DeliveryGuarantee"]
+__all__ = ["DeliveryGuarantee", "Sink", "Source"]

@@ -2,11 +2,10 @@
 
 from headrace.connectors.files.buckets import BucketAssigner
 from headrace.datastream.connectors.file_sink import (
-    BulkFormatBuilder,
     FileSink,
     OutputFileConfig,
     RollingPolicy,
-    RowFormatBuilder,
+    StreamingFileSink,
 )
 from headrace.datastream.connectors.file_source import (
     BulkFormat,
@@ -20,7 +19,6 @@ from headrace.datastream.connectors.file_source import (
 __all__ = [
     "BucketAssigner",
     "BulkFormat",
-    "BulkFormatBuilder",
     "FileEnumeratorProvider",
     "FileSink",
     "FileSource",
@@ -28,6 +26,6 @@ __all__ = [
     "FileSplitAssignerProvider",
     "OutputFileConfig",
     "RollingPolicy",
-    "RowFormatBuilder",
     "StreamFormat",
+    "StreamingFileSink",
 ]

@@ -144,6 +144,9 @@ class AvroInputFormat(FileSource):
     def __init__(self, path: str, schema: AvroSchema) -> None:
         super().__init__((path,), _AvroFiles(schema))
 
+    def get_produced_type(self) -> TypeInformation | None:
+        return self.produced_type
+
 
 @dataclass(frozen=True)
 class _AvroFiles(BulkFormat):

@@ -57,9 +57,6 @@ class _Builder:
         self._type = row_type(type_info)
         self._layout = Layout()
 
-    def set_field_delimiter(self, delimiter: str) -> Self:
-        return self._with(delimiter=_one(delimiter))
-
     def set_array_element_delimiter(self, delimiter: str) -> Self:
         return self._with(array_delimiter=delimiter)
 
@@ -68,9 +65,6 @@ class _Builder:
 
     def set_escape_character(self, c: str) -> Self:
         return self._with(escape=_one(c))
-
-    def set_null_literal(self, s: str) -> Self:
-        return self._with(null=s)
 
     def _with(self, **changes: Any) -> Self:
         self._layout = replace(self._layout, **changes)
@@ -96,6 +90,12 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         return self._type
 
     class Builder(_Builder):
+        def set_field_delimiter(self, delimiter: str) -> Self:
+            return self._with(delimiter=_one(delimiter))
+
+        def set_null_literal(self, null_literal: str) -> Self:
+            return self._with(null=null_literal)
+
         def set_allow_comments(self, allow_comments: bool) -> Self:
             """Records that begin with `#` are left out."""
             return self._with(comments=allow_comments)
@@ -152,6 +152,12 @@ class CsvRowSerializationSchema(SerializationSchema):
         return type(self), (self._type, self._layout)
 
     class Builder(_Builder):
+        def set_field_delimiter(self, c: str) -> Self:
+            return self._with(delimiter=_one(c))
+
+        def set_null_literal(self, s: str) -> Self:
+            return self._with(null=s)
+
         def set_line_delimiter(self, delimiter: str) -> Self:
             """`\\n`, `\\r`, `\\r\\n`, or nothing."""
             if delimiter not in ("\n", "\r", "\r\n", ""):

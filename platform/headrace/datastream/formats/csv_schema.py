@@ -110,6 +110,17 @@ class CsvSchemaBuilder:
     def set_array_element_separator(self, separator: str) -> CsvSchemaBuilder:
         return self._set("array_separator", separator)
 
+    def disable_array_element_separator(self) -> CsvSchemaBuilder:
+        raise NotImplementedError("the elements of a cell's list need a separator")
+
+    def remove_array_element_separator(self, index: int) -> CsvSchemaBuilder:
+        raise NotImplementedError("the elements of a cell's list need a separator")
+
+    def set_any_property_name(self, name: str) -> CsvSchemaBuilder:
+        raise NotImplementedError(
+            f"cells behind the last column are not gathered under {name!r}: declare them as columns"
+        )
+
     def set_line_separator(self, separator: str) -> CsvSchemaBuilder:
         """For writing; what is read may end its lines in any way."""
         return self._set("line_end", separator)

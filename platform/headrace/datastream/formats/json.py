@@ -44,8 +44,8 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         return self._type
 
     @staticmethod
-    def builder() -> JsonRowDeserializationSchemaBuilder:
-        return JsonRowDeserializationSchemaBuilder()
+    def builder() -> JsonRowDeserializationSchema.Builder:
+        return JsonRowDeserializationSchema.Builder()
 
     def deserialize(self, data: bytes | None) -> Row | None:
         """None for bytes that cannot be read, if parse errors are ignored."""
@@ -72,44 +72,45 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             raise DeserializationError(str(error)) from error
         return row
 
+    class Builder:
+        def __init__(self) -> None:
+            self._type: RowTypeInfo | None = None
+            self._fail_on_missing_field = False
+            self._ignore_parse_errors = False
+            self._validation: Callable[[Row], None] | None = None
 
-class JsonRowDeserializationSchemaBuilder:
-    def __init__(self) -> None:
-        self._type: RowTypeInfo | None = None
-        self._fail_on_missing_field = False
-        self._ignore_parse_errors = False
-        self._validation: Callable[[Row], None] | None = None
+        def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchema.Builder:
+            self._type = row_type(type_info)
+            return self
 
-    def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchemaBuilder:
-        self._type = row_type(type_info)
-        return self
+        def json_schema(self, json_schema: str) -> JsonRowDeserializationSchema.Builder:
+            """The type that a JSON schema describes."""
+            return self.type_info(type_of_schema(json_schema))
 
-    def json_schema(self, json_schema: str) -> JsonRowDeserializationSchemaBuilder:
-        """The type that a JSON schema describes."""
-        return self.type_info(type_of_schema(json_schema))
+        def fail_on_missing_field(self) -> JsonRowDeserializationSchema.Builder:
+            self._fail_on_missing_field = True
+            return self
 
-    def fail_on_missing_field(self) -> JsonRowDeserializationSchemaBuilder:
-        self._fail_on_missing_field = True
-        return self
+        def ignore_parse_errors(self) -> JsonRowDeserializationSchema.Builder:
+            self._ignore_parse_errors = True
+            return self
 
-    def ignore_parse_errors(self) -> JsonRowDeserializationSchemaBuilder:
-        self._ignore_parse_errors = True
-        return self
+        def validate(
+            self, validation: Callable[[Row], None]
+        ) -> JsonRowDeserializationSchema.Builder:
+            """Headrace's own: `validation` is called with each row, and raises ValueError, saying
+            why, for one that fits its type and makes no sense. That is a parse error like any."""
+            self._validation = validation
+            return self
 
-    def validate(self, validation: Callable[[Row], None]) -> JsonRowDeserializationSchemaBuilder:
-        """Headrace's own: `validation` is called with each row, and raises ValueError, saying
-        why, for one that fits its type and makes no sense. That is a parse error like others."""
-        self._validation = validation
-        return self
-
-    def build(self) -> JsonRowDeserializationSchema:
-        if self._type is None:
-            raise ValueError("a JsonRowDeserializationSchema needs type_info")
-        if self._fail_on_missing_field and self._ignore_parse_errors:
-            raise ValueError("fail_on_missing_field and ignore_parse_errors exclude each other")
-        return JsonRowDeserializationSchema(
-            self._type, self._fail_on_missing_field, self._ignore_parse_errors, self._validation
-        )
+        def build(self) -> JsonRowDeserializationSchema:
+            if self._type is None:
+                raise ValueError("a JsonRowDeserializationSchema needs type_info")
+            if self._fail_on_missing_field and self._ignore_parse_errors:
+                raise ValueError("fail_on_missing_field and ignore_parse_errors exclude each other")
+            return JsonRowDeserializationSchema(
+                self._type, self._fail_on_missing_field, self._ignore_parse_errors, self._validation
+            )
 
 
 class JsonRowSerializationSchema(SerializationSchema):
@@ -119,8 +120,8 @@ class JsonRowSerializationSchema(SerializationSchema):
         self._type = type_info
 
     @staticmethod
-    def builder() -> JsonRowSerializationSchemaBuilder:
-        return JsonRowSerializationSchemaBuilder()
+    def builder() -> JsonRowSerializationSchema.Builder:
+        return JsonRowSerializationSchema.Builder()
 
     def serialize(self, value: Any) -> bytes:
         if value is None:
@@ -132,19 +133,18 @@ class JsonRowSerializationSchema(SerializationSchema):
         )
         return text.encode()
 
+    class Builder:
+        def __init__(self) -> None:
+            self._type: RowTypeInfo | None = None
 
-class JsonRowSerializationSchemaBuilder:
-    def __init__(self) -> None:
-        self._type: RowTypeInfo | None = None
+        def with_type_info(self, type_info: TypeInformation) -> JsonRowSerializationSchema.Builder:
+            self._type = row_type(type_info)
+            return self
 
-    def with_type_info(self, type_info: TypeInformation) -> JsonRowSerializationSchemaBuilder:
-        self._type = row_type(type_info)
-        return self
-
-    def build(self) -> JsonRowSerializationSchema:
-        if self._type is None:
-            raise ValueError("a JsonRowSerializationSchema needs with_type_info")
-        return JsonRowSerializationSchema(self._type)
+        def build(self) -> JsonRowSerializationSchema:
+            if self._type is None:
+                raise ValueError("a JsonRowSerializationSchema needs with_type_info")
+            return JsonRowSerializationSchema(self._type)
 
 
 def _parse(data: bytes | None) -> Any:

@@ -142,7 +142,7 @@ class KeyedStream(DataStream):
     def global_(self) -> DataStream:
         self._fixed()
 
-    def broadcast(self, *broadcast_state_descriptors: Any) -> Any:
+    def broadcast(self, *args: Any) -> Any:
         self._fixed()
 
     def partition_custom(self, partitioner: Any, key_selector: Any) -> DataStream:

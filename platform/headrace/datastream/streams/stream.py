@@ -218,16 +218,23 @@ class DataStream(StreamEnds):
 
     @overload
     def broadcast(
-        self, descriptor: MapStateDescriptor, /, *broadcast_state_descriptors: MapStateDescriptor
+        self,
+        broadcast_state_descriptor: MapStateDescriptor,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
     ) -> BroadcastStream: ...
 
-    def broadcast(self, *broadcast_state_descriptors: MapStateDescriptor) -> Any:
+    def broadcast(
+        self,
+        broadcast_state_descriptor: MapStateDescriptor | None = None,
+        *other_broadcast_state_descriptors: MapStateDescriptor,
+    ) -> Any:
         """Each value to every subtask; with state descriptors a BroadcastStream to connect to,
         whose function keeps such state."""
         from headrace.datastream.streams.broadcast import BroadcastStream
 
-        if broadcast_state_descriptors:
-            return BroadcastStream(self, list(broadcast_state_descriptors))
+        if broadcast_state_descriptor is not None:
+            descriptors = [broadcast_state_descriptor, *other_broadcast_state_descriptors]
+            return BroadcastStream(self, descriptors)
         return self._partitioned("Broadcast", exchanges.ToEverySubtask())
 
     def _partitioned(self, name: str, exchange: Exchange) -> DataStream:
