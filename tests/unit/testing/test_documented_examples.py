@@ -3,35 +3,91 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-DOCS = Path(__file__).parents[3] / "docs"
-PAGES = ("testing.md", "sources.md", "time-windows-state.md")
+from headrace.runtime import executors
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+#: A block of a program that the tutorial writes piece by piece: "```python machines.py".
+TUTORIAL = re.compile(r"```python (\w+\.py)\n(.*?)```", re.DOTALL)
+PAGES = sorted(page for page in DOCS.glob("*.md") if "def test_" in page.read_text())
 
 
-def examples() -> Iterator[Any]:
+def blocks(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+def _examples() -> Iterator[str]:
+    """Puts the pages' tests among those of this module, each as `test_of_<page>_<name>`."""
     for page in PAGES:
-        codes = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
-        for number, code in enumerate(codes):
-            module = types.ModuleType(f"{page.partition('.')[0]}_example_{number}")
+        name = page.stem.replace("-", "_")
+        for number, code in enumerate(blocks(page)):
+            module = types.ModuleType(f"{name}_example_{number}")
             sys.modules[module.__name__] = module
-            exec(compile(code, f"{page} example {number}", "exec"), module.__dict__)
-            for name, found in list(vars(module).items()):
-                if name.startswith("test_"):
-                    yield pytest.param(found, id=name)
+            exec(compile(code, f"{page.name} example {number}", "exec"), module.__dict__)
+            for each in [each for each in vars(module) if each.startswith("test_")]:
+                full = f"test_of_{name}_{each.removeprefix('test_')}"
+                assert full not in globals(), f"two examples of {page.name} have one name"
+                globals()[full] = vars(module)[each]
+                yield full
 
 
-@pytest.mark.parametrize("example", list(examples()))
-def test_the_example_passes(example: Callable[[], None]) -> None:
-    example()
+EXAMPLES = list(_examples())
 
 
 def test_no_example_is_forgotten() -> None:
-    written = sum((DOCS / page).read_text().count("def test_") for page in PAGES)
-    assert written == len(list(examples())) == 7
+    pages = [page for page in PAGES if page.name != "tutorial.md"]
+    assert len(EXAMPLES) == sum(page.read_text().count("\ndef test_") for page in pages)
+    assert len(EXAMPLES) > 20
+
+
+def test_every_page_can_be_found() -> None:
+    index = (DOCS / "index.md").read_text()
+    pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    assert pages == {name for name in pages if f"({name})" in index}
+    assert "(docs/index.md)" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (DOCS / link).exists()] == []
+
+
+@pytest.fixture
+def tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the tutorial's files, where programs run in one process."""
+    monkeypatch.setenv(executors.EXECUTOR_VARIABLE, executors.IN_PROCESS)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "platform"))
+    for name, code in TUTORIAL.findall((DOCS / "tutorial.md").read_text()):
+        with (tmp_path / name).open("a") as file:
+            file.write(code + "\n\n")
+    return tmp_path
+
+
+def run(folder: Path, *command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_tutorials_tests_pass(tutorial: Path) -> None:
+    run(tutorial, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_machines.py")
+
+
+def test_the_tutorials_job_does_what_the_tutorial_says(tutorial: Path) -> None:
+    run(tutorial, "machines.py", "--count", "12000", "--output", "out")
+    means = [line for path in (tutorial / "out/means").glob("part-*") for line in path.open()]
+    assert len(means) == len(set(means)) == 10 * 100
+    [alarms] = (tutorial / "out/alarms").glob("part-*")
+    shown = re.findall(r"^    (\{.*\})$", (DOCS / "tutorial.md").read_text(), re.MULTILINE)
+    assert alarms.read_text().splitlines()[: len(shown)] == shown
+    assert "celsius=-273.1" in "".join(p.read_text() for p in tutorial.glob("out/broken/*/part-*"))
