@@ -11,7 +11,11 @@ from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.connectors.kafka import security
 from headrace.datastream.connectors.base import DeliveryGuarantee, Source
 from headrace.datastream.connectors.file_system import FileSource, StreamFormat
-from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
+from headrace.datastream.connectors.kafka import (
+    FlinkKafkaConsumerBase,
+    KafkaSink,
+    KafkaSource,
+)
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.data_stream import DataStream
 from headrace.datastream.output_tag import OutputTag
@@ -73,6 +77,8 @@ class EnvironmentSources:
         type_info: TypeInformation | None = None,
     ) -> DataStream:
         """As `from_source` without watermarks."""
+        if isinstance(source_func, FlinkKafkaConsumerBase):
+            source_func = source_func.source()
         return self.from_source(
             source_func, WatermarkStrategy.no_watermarks(), source_name, type_info
         )

@@ -11,6 +11,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.connectors.twophase.sink import TwoPhaseCommitSink
 from headrace.datastream.closeable_iterator import CloseableIterator
 from headrace.datastream.connectors.base import Sink
+from headrace.datastream.connectors.flink_kafka import FlinkKafkaProducerBase
 from headrace.datastream.node_settings import NodeSettings
 from headrace.datastream.sink_function import SinkFunction
 from headrace.datastream.streams.sink import DataStreamSink
@@ -46,6 +47,8 @@ class StreamEnds(NodeSettings):
     ) -> DataStreamSink:
         """To a SinkFunction or any function of one value, called for each: at least once, as a
         micro-batch that fails calls it again. Sinks of `sink_to` are taken, too."""
+        if isinstance(sink_func, FlinkKafkaProducerBase):
+            return self.sink_to(sink_func.sink())
         if isinstance(sink_func, Sink | TwoPhaseCommitSink):
             return self.sink_to(sink_func)
         if not isinstance(sink_func, SinkFunction) and not callable(sink_func):
