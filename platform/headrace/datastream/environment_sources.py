@@ -18,6 +18,7 @@ from headrace.datastream.connectors.kafka import (
 )
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
 from headrace.datastream.data_stream import DataStream
+from headrace.datastream.dataframes import DataFrameSource
 from headrace.datastream.output_tag import OutputTag
 from headrace.runtime.sources import (
     DEAD_LETTERS,
@@ -34,6 +35,8 @@ from headrace.runtime.transformations import (
 )
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
 
 
@@ -82,6 +85,20 @@ class EnvironmentSources:
         return self.from_source(
             source_func, WatermarkStrategy.no_watermarks(), source_name, type_info
         )
+
+    def from_dataframe(
+        self,
+        dataframe: DataFrame,
+        watermark_strategy: WatermarkStrategy | None = None,
+        source_name: str = "DataFrame",
+    ) -> DataStream:
+        """The rows of a Spark DataFrame as Rows of its columns; a streaming one does not end.
+        Timestamps are Instants. Event time is what the strategy's timestamp assigner takes from a
+        row; the DataFrame is one split, whatever it reads. What Spark can do itself (parsing,
+        filters, joins with tables) is best done before. The job runs in the DataFrame's own
+        SparkSession and leaves it open."""
+        strategy = watermark_strategy or WatermarkStrategy.no_watermarks()
+        return self.from_source(DataFrameSource(dataframe), strategy, source_name)
 
     def create_input(
         self, input_format: Any, type_info: TypeInformation | None = None

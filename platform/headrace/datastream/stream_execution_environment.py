@@ -89,10 +89,11 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
     def _add_sink_node(self, transformation: SinkTransformation) -> None:
         self._sinks.append(transformation)
 
-    def compile(self, job_name: str) -> Program:
-        """The program that `execute` would run. Raises GraphError for a graph that cannot."""
+    def compile(self, job_name: str, sinks: list[Transformation] | None = None) -> Program:
+        """The program that `execute` would run, or that of other sinks. Raises GraphError for a
+        graph that cannot run."""
         program = compile_graph(
-            self._sinks,
+            self._sinks if sinks is None else sinks,
             name=job_name,
             parallelism=self.get_parallelism(),
             max_parallelism=self.get_max_parallelism(),

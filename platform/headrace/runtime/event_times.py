@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from headrace.datastream.connectors.datagen import DataGeneratorSource
 from headrace.datastream.connectors.file_system import FileSource
 from headrace.datastream.connectors.number_seq import NumberSequenceSource
+from headrace.datastream.dataframes import DataFrameSource
 from headrace.runtime.operators.operator import KeyedOperator
 from headrace.runtime.sources import CollectionSource, SocketSource
 from headrace.runtime.transformations import (
@@ -20,6 +21,7 @@ from headrace.runtime.transformations import (
 #: Whose records come without a timestamp; of a source of the job's own nobody knows.
 _UNTIMED = (
     CollectionSource,
+    DataFrameSource,
     DataGeneratorSource,
     FileSource,
     NumberSequenceSource,

@@ -19,9 +19,11 @@ from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Recovery
 from headrace.connectors.twophase.ownership import OwnerStore
 from headrace.runtime import (
+    dataframe_rows,
     job_sink,
     kafka_topics,
     outputs,
+    query_stop,
     spark_plan,
     spark_session,
     state_identity,
@@ -39,8 +41,6 @@ from headrace.runtime.ticks import Ticks
 from headrace.wire import events, rundir
 
 POLL_SECONDS = 0.1
-#: How long a stop waits for the micro-batch that runs; what is open then is aborted and redone.
-STOP_SECONDS = 10.0
 #: How often a bounded source whose end lies ahead looks for more records.
 MORE_SECONDS = 1.0
 
@@ -58,7 +58,7 @@ class JobRun:
         self._names = outputs.sink_names(program)
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
-        self._running = False
+        self._running = self._borrowed = False
         self._recovered = Recovery()
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
@@ -78,7 +78,7 @@ class JobRun:
         begun_batch = self._offsets.planned
         self._program.planned_before = -1 if begun_batch is None else begun_batch
         try:
-            spark = spark_session.start(self._context, self._program.parallelism)
+            spark = self._session()
         except BaseException:
             self._kafka.close()
             raise
@@ -100,7 +100,17 @@ class JobRun:
                 self._run(spark, planned)
         finally:
             self._kafka.close()
-            spark.stop()
+            if not self._borrowed:
+                spark.stop()
+
+    def _session(self) -> SparkSession:
+        """That of the program's DataFrames, or one of the job's own."""
+        found = dataframe_rows.session_of(self._program.sources.values())
+        self._borrowed = found is not None
+        if found is None:
+            return spark_session.start(self._context, self._program.parallelism)
+        spark_session.prepare(found)
+        return found
 
     # --- before the query
 
@@ -281,25 +291,9 @@ class JobRun:
             if self._kafka.replaced.is_set():
                 query.stop()
             elif new and enough():
-                self._stop(query)
+                query_stop.stop(query)
         if stop.asked.is_set() and query.isActive:
-            self._stop(query)
+            query_stop.stop(query)
         reporting.take(query)
         failure: StreamingQueryException | None = query.exception()
         return None if failure is None else from_spark(str(failure))
-
-    def _stop(self, query: StreamingQuery) -> None:
-        """Between two batches, or where batches follow on each other just after one has ended;
-        what has begun then is aborted, and run again by the next attempt."""
-        before = _batches_done(query)
-        until = time.monotonic() + STOP_SECONDS
-        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < until:
-            if _batches_done(query) > before:
-                break
-            time.sleep(0.01)
-        query.stop()
-
-
-def _batches_done(query: StreamingQuery) -> int:
-    last = query.lastProgress
-    return -1 if last is None else int(last["batchId"])

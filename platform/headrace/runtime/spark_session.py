@@ -20,7 +20,7 @@ from headrace.wire import rundir
 _LAUNCHER_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 #: Settings that every job runs with; a job's own `spark.*` configuration beats them.
-_SETTINGS = {
+SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": "-Xss8m",  # stopping in a batch can overflow a small stack
@@ -52,25 +52,40 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
 
     What the builder is given stands in the JVM's command line, which every user of the machine
     may read. The job's own settings may be secrets, so they go by a file."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     own = {k: v for k, v in context.configuration.items() if k.startswith("spark.")}
     builder = SparkSession.builder
-    for name, value in _settings(context, parallelism).items():
+    for name, value in settings(context, parallelism).items():
         if name not in own:
             builder = builder.config(name, value)
+    make_ready(context, own)
+    session = builder.getOrCreate()
+    quieten(session)
+    return session
+
+
+def make_ready(context: RunContext, own: Mapping[str, str]) -> None:
+    """What the JVM finds when it starts; `own`: settings of the job that may be secrets."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     if own:
         _hand_over(own, context.run_dir / "spark.properties")
     # blocks that do not fit into memory: records, and the program with what it signs in with
     _local_dir(context).mkdir(mode=0o700, parents=True, exist_ok=True)
-    session = builder.getOrCreate()
-    _quieten(session)
-    return session
 
 
-def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
+def prepare(session: SparkSession) -> None:
+    """Have a session that the program made keep the state of operators, and be the one of this
+    thread. Queries that go on from a checkpoint keep the settings that they began with."""
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    for name, value in SETTINGS.items():
+        if name.startswith("spark.sql.streaming.stateStore."):
+            session.conf.set(name, value)
+
+
+def settings(context: RunContext, parallelism: int) -> dict[str, str]:
     """What this run gives Spark unless the job says otherwise."""
     settings = {
-        **_SETTINGS,
+        **SETTINGS,
         "spark.master": context.master,
         "spark.app.name": context.name,
         "spark.driver.memory": f"{context.memory_mib}m",
@@ -120,7 +135,7 @@ def _units(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def _quieten(session: SparkSession) -> None:
+def quieten(session: SparkSession) -> None:
     """Warnings and worse only, and none for each state that has no value yet."""
     session.sparkContext.setLogLevel("WARN")
     jvm: Any = session.sparkContext._jvm

@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 
 from headrace.datastream.connectors.file_source import FileSource, TextLineFormat
 from headrace.datastream.connectors.python_source import PythonSource
-from headrace.runtime import python_sources, spark_kafka, spark_python_source
+from headrace.datastream.dataframes import DataFrameSource
+from headrace.runtime import dataframe_rows, python_sources, spark_kafka, spark_python_source
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.ingest import TIME_COLUMN, Decoder
 from headrace.runtime.kafka_input import KafkaInput
@@ -53,13 +54,17 @@ def prepare(
         most = configuration.get("source.max-records-per-batch", str(MAX_RECORDS_PER_BATCH))
         rows = spark_kafka.rows(spark, kafka, {"maxOffsetsPerTrigger": most})
         decode = spark_kafka.decoder(kafka.source)
-        return SparkSource(_timed(rows), decode, kafka.splits, kafka.source.bounded)
+        return SparkSource(timed(rows), decode, kafka.splits, kafka.source.bounded)
     if isinstance(source, FileSource) and source.format == TextLineFormat():
         return _text(spark, source)
     if isinstance(source, FileSource):
         source = source.reading()
     if isinstance(source, PythonSource):
         return _custom(spark, source, state_dir / f"source-{number}.pickle")
+    if isinstance(source, DataFrameSource):
+        decode = dataframe_rows.decoder(source.produced_type)
+        rows = timed(dataframe_rows.rows(spark, source))
+        return SparkSource(rows, decode, (dataframe_rows.SPLIT,), source.bounded)
     if isinstance(source, CollectionSource):
         options = {"path": str(_kept_values(source, state_dir / f"collection-{number}.pickle"))}
         return _python(spark, python_sources.CollectionData, options, bounded=True)
@@ -73,10 +78,11 @@ def control_rows(spark: SparkSession, path: Path) -> DataFrame:
     """(ended boolean, splits string, batch_time long): see `python_sources.ControlData`."""
     spark.dataSource.register(python_sources.ControlData)
     name = python_sources.ControlData.name()
-    return _timed(spark.readStream.format(name).option("path", str(path)).load())
+    return timed(spark.readStream.format(name).option("path", str(path)).load())
 
 
-def _timed(rows: DataFrame) -> DataFrame:
+def timed(rows: DataFrame) -> DataFrame:
+    """With the batch's time."""
     # Spark keeps a batch's timestamp in its offset log: a batch run again sees the same one
     return rows.withColumn(TIME_COLUMN, F.unix_millis(F.current_timestamp()))
 
@@ -86,7 +92,7 @@ def _python(
 ) -> SparkSource:
     spark.dataSource.register(kind)
     rows = spark.readStream.format(kind.name()).options(**options).load()
-    return SparkSource(_timed(rows), _decode_pickled, ("0",), bounded)
+    return SparkSource(timed(rows), _decode_pickled, ("0",), bounded)
 
 
 def _custom(spark: SparkSession, source: PythonSource, path: Path) -> SparkSource:
@@ -95,7 +101,7 @@ def _custom(spark: SparkSession, source: PythonSource, path: Path) -> SparkSourc
     options = spark_python_source.options(source, path, spark.sparkContext.defaultParallelism)
     rows = spark.readStream.format(kind.name()).options(**options).load()
     splits = (spark_python_source.SPLIT,)
-    return SparkSource(_timed(rows), spark_python_source.decode, splits, source.bounded)
+    return SparkSource(timed(rows), spark_python_source.decode, splits, source.bounded)
 
 
 def _kept_values(source: CollectionSource, kept: Path) -> Path:
@@ -114,7 +120,7 @@ def _decode_pickled(batch: pa.RecordBatch) -> Iterator[Part]:
 def _text(spark: SparkSession, source: FileSource) -> SparkSource:
     rows = [_lines(spark, path) for path in source.paths]
     return SparkSource(
-        _timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), source.bounded
+        timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), source.bounded
     )
 
 

@@ -72,15 +72,15 @@ class Entries:
                 for value in entry.values():
                     if isinstance(value, Paged):
                         value.write_pages()
-                self._store.put(_ENTRY + owner, dumps(entry))
+                self._store.put(ENTRY + owner, dumps(entry))
             else:
-                self._store.remove(_ENTRY + owner)
+                self._store.remove(ENTRY + owner)
         self._dirty.clear()
 
     def _entry(self, owner: bytes) -> dict[str, Any]:
         entry = self._cache.get(owner)
         if entry is None:
-            stored = self._store.get(_ENTRY + owner)
+            stored = self._store.get(ENTRY + owner)
             entry = self._cache[owner] = loads(stored) if stored else {}
             for name, value in entry.items():
                 if isinstance(value, Paged):
@@ -88,7 +88,7 @@ class Entries:
         return entry
 
 
-_ENTRY = b"e"
+ENTRY = b"e"
 
 
 def _page_address(owner: bytes, name: str) -> bytes:

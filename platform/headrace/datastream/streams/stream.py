@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from headrace.common.execution_config import ExecutionConfig
 from headrace.common.typeinfo import TupleTypeInfo, TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
+from headrace.datastream.dataframes import DataFrames
 from headrace.datastream.functions import KeyedProcessFunction, ProcessFunction
 from headrace.datastream.output_tag import OutputTag
 from headrace.datastream.state import MapStateDescriptor
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from headrace.datastream.window import WindowAssigner
 
 
-class DataStream(StreamEnds):
+class DataStream(StreamEnds, DataFrames):
     """A stream of values. `edges` are the graph's nodes it reads: several after a union."""
 
     def __init__(self, environment: StreamExecutionEnvironment, edges: list[Edge]) -> None:

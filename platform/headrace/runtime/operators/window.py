@@ -37,8 +37,8 @@ from headrace.runtime.operators.window_context import (
 from headrace.runtime.operators.window_merging import MergingWindows
 
 LATE_DROPPED = "numLateRecordsDropped"
-_CONTENT = "content"
-_MERGING = "merging"
+CONTENT = "content"
+MERGING = "merging"
 
 
 class Window(KeyedOperator):
@@ -137,14 +137,14 @@ class Window(KeyedOperator):
             skipped = False
             self._take(value, timestamp, window, merging.mapping[window], context)
             self._register_cleanup(cleanup, window, context)
-        context.set_state(_MERGING, merging.mapping or None)
+        context.set_state(MERGING, merging.mapping or None)
         return skipped
 
     def _take(
         self, value: Any, timestamp: int, window: Any, kept_under: Any, context: KeyedContext
     ) -> None:
-        content = self._content.add(context.state(_CONTENT, kept_under), value, context.timestamp)
-        context.set_state(_CONTENT, content, kept_under)
+        content = self._content.add(context.state(CONTENT, kept_under), value, context.timestamp)
+        context.set_state(CONTENT, content, kept_under)
         self._trigger_context.window = window
         result = self.trigger.on_element(value, timestamp, window, self._trigger_context)
         if result is not TriggerResult.CONTINUE:
@@ -204,11 +204,11 @@ class Window(KeyedOperator):
         self, result: TriggerResult, window: Any, kept_under: Any, context: KeyedContext
     ) -> None:
         if result.is_fire():
-            content = context.state(_CONTENT, kept_under)
+            content = context.state(CONTENT, kept_under)
             if content is not None:
                 self._fire(window, kept_under, content, context)
         if result.is_purge():
-            context.set_state(_CONTENT, None, kept_under)
+            context.set_state(CONTENT, None, kept_under)
 
     def _fire(self, window: Any, kept_under: Any, content: Any, context: KeyedContext) -> None:
         self._function_context.window_ = window
@@ -220,13 +220,13 @@ class Window(KeyedOperator):
         if elements or (self.aggregate is None and self.reduce is None):
             self._emit(results, window, context)
         kept = self._content.after(elements, window, self._trigger_context)
-        context.set_state(_CONTENT, kept, kept_under)
+        context.set_state(CONTENT, kept, kept_under)
 
     def _emit(self, elements: Iterable[Any], window: Any, context: KeyedContext) -> None:
         emit_results(self._call(context.key, window, elements), context, window.max_timestamp())
 
     def _drop(self, window: Any, kept_under: Any, context: KeyedContext) -> None:
-        context.set_state(_CONTENT, None, kept_under)
+        context.set_state(CONTENT, None, kept_under)
         self.trigger.clear(window, self._trigger_context)
         if isinstance(self.function, ProcessWindowFunction | ProcessAllWindowFunction):
             self._function_context.window_ = window
@@ -234,7 +234,7 @@ class Window(KeyedOperator):
         if self._merges:
             merging = self._merging(context)
             merging.retire(window)
-            context.set_state(_MERGING, merging.mapping or None)
+            context.set_state(MERGING, merging.mapping or None)
         else:
             context.clear_state(window)
 
@@ -242,7 +242,7 @@ class Window(KeyedOperator):
 
     def _merging(self, context: KeyedContext) -> MergingWindows:
         assert isinstance(self.assigner, MergingWindowAssigner)
-        return MergingWindows(self.assigner, context.state(_MERGING) or {})
+        return MergingWindows(self.assigner, context.state(MERGING) or {})
 
     def _merge(
         self,
@@ -265,13 +265,13 @@ class Window(KeyedOperator):
             self._merge_content(target, other, context)
 
     def _merge_content(self, target: Any, other: Any, context: KeyedContext) -> None:
-        more = context.state(_CONTENT, other)
+        more = context.state(CONTENT, other)
         if more is None:
             return
-        content = context.state(_CONTENT, target)
+        content = context.state(CONTENT, target)
         content = more if content is None else self._content.merge(content, more)
-        context.set_state(_CONTENT, content, target)
-        context.set_state(_CONTENT, None, other)
+        context.set_state(CONTENT, content, target)
+        context.set_state(CONTENT, None, other)
 
     def _delete_cleanup(self, window: Any, context: KeyedContext) -> None:
         if self._event_time:
