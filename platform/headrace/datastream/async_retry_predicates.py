@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from headrace.datastream.async_functions import ExceptionPredicate, ResultPredicate
 
-
-def _is_empty(result: list[object]) -> bool:
+def empty_result_predicate(result: list[object] | None) -> bool:
+    """A result without outputs."""
     return not result
 
 
-def _has_failed(exception: Exception | None) -> bool:
-    return exception is not None
+def has_exception_predicate(error: Exception | None) -> bool:
+    """Any exception."""
+    return error is not None
 
 
-#: True for a result without outputs.
-empty_result_predicate: ResultPredicate = _is_empty
-#: True for any exception.
-has_exception_predicate: ExceptionPredicate = _has_failed
-
-
-def exception_type_predicate(exception_type: type[Exception]) -> ExceptionPredicate:
-    """True for exceptions of a type."""
-    return lambda exception: isinstance(exception, exception_type)
+def exception_type_predicate(
+    error: Exception | None, expected_error_type: type[Exception] | tuple[type[Exception], ...]
+) -> bool:
+    """Exceptions of a type; a strategy takes it as
+    `functools.partial(exception_type_predicate, expected_error_type=...)`."""
+    return isinstance(error, expected_error_type)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -119,7 +120,9 @@ def test_what_fails_or_is_empty_is_tried_again() -> None:
         retrying(Flaky(), on_error).only(s0=[3])
     on_empty = AsyncRetryStrategy.exponential_backoff(2, 1, 3, 2.0, empty_result_predicate, None)
     assert retrying(Flaky(empty=True), on_empty).only(s0=[2, 3]) == [(2, 3)]
-    other = AsyncRetryStrategy.fixed_delay(2, 1, None, exception_type_predicate(ValueError))
+    other = AsyncRetryStrategy.fixed_delay(
+        2, 1, None, partial(exception_type_predicate, expected_error_type=ValueError)
+    )
     with pytest.raises(OperatorError, match="failed on 1"):
         retrying(Flaky(), other).only(s0=[1])
 

@@ -22,17 +22,9 @@ _SERVERS = "bootstrap.servers"
 _RESET = "auto.offset.reset"
 
 
-class FlinkKafkaConsumerBase(Source, abc.ABC):
+class FlinkKafkaConsumerBase(Source):
     """Without a call that says where to start: where the group has come to, else where the
     property `auto.offset.reset` says, else at the newest records."""
-
-    @abc.abstractmethod
-    def source(self) -> KafkaSource:
-        """What the stream reads."""
-
-
-class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
-    """Values of topics, as of a KafkaSource."""
 
     def __init__(
         self,
@@ -85,6 +77,7 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
         return self._schema.produced_type
 
     def source(self) -> KafkaSource:
+        """What the stream reads."""
         builder = (
             KafkaSource.builder()
             .set_topics(*self._topics)
@@ -93,6 +86,10 @@ class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
             .set_properties(self._properties)
         )
         return (builder.set_bootstrap_servers(self._servers) if self._servers else builder).build()
+
+
+class FlinkKafkaConsumer(FlinkKafkaConsumerBase):
+    """Values of topics."""
 
 
 class Semantic(Enum):
