@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -57,7 +59,8 @@ class Clicks:
 
     def write(self, name: str, *users: str, second: int = 0) -> None:
         at = f"2026-01-31T12:00:{second:02d}Z"
-        lines = "".join(f'{{"user": "{user}", "at": "{at}"}}\n' for user in users)
+        clicks = [{"user": user, "page": "/", "at": at} for user in users]
+        lines = "".join(f"{json.dumps(click)}\n" for click in clicks)
         (self.folder / f"{name}.json").write_text(lines)
 
 
@@ -200,3 +203,18 @@ def test_what_cannot_be_is_said_at_once(
         env.from_dataframe(spark.range(1).join(spark.range(1), F.lit(True)))
     with pytest.raises(NotImplementedError, match="positions are kept beside a job's checkpoint"):
         env.from_sequence(1, 3).to_dataframe("n long")
+
+
+def test_the_script_of_the_documentation_runs(
+    spark: SparkSession, clicks: Clicks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "dataframes.md").read_text()
+    [script] = re.findall(r"```python sessions\.py\n(.*?)```", text, re.DOTALL)
+    out = tmp_path / "out"
+    monkeypatch.setattr("sys.argv", ["sessions.py", str(clicks.folder), str(out)])
+    clicks.write("1", "Ann", "Ann", second=1)
+    exec(script, {"__name__": "__main__"})
+    clicks.write("2", "bob", second=30)
+    exec(script, {"__name__": "__main__"})
+    rows = spark.read.parquet(str(out)).collect()
+    assert [tuple(row) for row in rows] == [("ann", "Ann B.", 2)]

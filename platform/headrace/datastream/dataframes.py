@@ -93,14 +93,13 @@ class DataFrames:
                 schema = spark_types.struct_type(kind)
             except TypeError as error:
                 refuse(f"{error}; give to_dataframe a schema, or the operator an output_type")
-        elif isinstance(schema, str):
-            schema = StructType.fromDDL(schema)
-        assert isinstance(schema, StructType)
-        sink = dataframe_output.DataFrameSink(spark_types.row_type(schema))
+        columns = StructType.fromDDL(schema) if isinstance(schema, str) else schema
+        assert isinstance(columns, StructType)
+        sink = dataframe_output.DataFrameSink(spark_types.row_type(columns))
         end = SinkTransformation(name="DataFrame", inputs=self._edges, sink=sink)
         program = self._environment.compile("DataFrame", [end])
         every = None if ticks is None else to_millis(ticks)
-        return dataframe_output.dataframe(spark, program, schema, every)
+        return dataframe_output.dataframe(spark, program, columns, every)
 
     def map_in_arrow(self, func: ArrowFunction, output_type: Any) -> DataStream:
         """As Spark's `mapInArrow`: `func` gets an iterator of pyarrow.RecordBatch and yields such,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from headrace.common.typeinfo import TypeInformation, TypeMismatch
@@ -98,14 +98,13 @@ class Pipeline:
         else:
             assert not isinstance(node.operator, KeyedOperator), f"{node.name} needs a key"
 
-    def _opened(self) -> list[tuple[StatelessOperator, _NodeOutput]]:
-        """In the order of the graph."""
-        found = []
-        for number in sorted(self._outputs):
-            operator = self.program.nodes[number].operator
-            assert isinstance(operator, StatelessOperator)
-            found.append((operator, self._outputs[number]))
-        return found
+    def _opened(self) -> Iterator[tuple[StatelessOperator, _NodeOutput]]:
+        """In the order of the graph; also those that what came before has opened."""
+        for number in sorted(self.program.nodes):
+            if number in self._outputs:
+                operator = self.program.nodes[number].operator
+                assert isinstance(operator, StatelessOperator)
+                yield operator, self._outputs[number]
 
     def _open(self, node: Node, operator: StatelessOperator) -> _NodeOutput:
         output = self._outputs[node.id] = _NodeOutput(self, node)

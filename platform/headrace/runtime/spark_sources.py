@@ -62,9 +62,9 @@ def prepare(
     if isinstance(source, PythonSource):
         return _custom(spark, source, state_dir / f"source-{number}.pickle")
     if isinstance(source, DataFrameSource):
-        decode = dataframe_rows.decoder(source.produced_type)
         rows = timed(dataframe_rows.rows(spark, source))
-        return SparkSource(rows, decode, (dataframe_rows.SPLIT,), source.bounded)
+        to_rows = dataframe_rows.decoder(source.produced_type)
+        return SparkSource(rows, to_rows, (dataframe_rows.SPLIT,), source.bounded)
     if isinstance(source, CollectionSource):
         options = {"path": str(_kept_values(source, state_dir / f"collection-{number}.pickle"))}
         return _python(spark, python_sources.CollectionData, options, bounded=True)
