@@ -21,3 +21,16 @@ def cpu_seconds(root: int | None = None, without: Iterable[int] = ()) -> float:
         total = times.user + times.system + times.children_user + times.children_system
         total += sum(cpu_seconds(child.pid, left_out) for child in process.children())
     return total
+
+
+def memory_mib(root: int | None = None, without: Iterable[int] = ()) -> float:
+    """What a process and its descendants have in memory, shared pages once; as `cpu_seconds`."""
+    process = psutil.Process(root)
+    left_out = set(without)
+    if process.pid in left_out:
+        return 0.0
+    total = 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        total = process.memory_full_info().pss / 2**20
+        total += sum(memory_mib(child.pid, left_out) for child in process.children())
+    return total

@@ -145,6 +145,7 @@ class LevelHost:
                 raise  # of a function behind this operator, which it names
             except Exception as error:
                 raise OperatorError(node.name, value, traceback.format_exc()) from error
+            current.deliver()
 
     def _settle(self, writer: FrameWriter, ended: bool) -> None:
         """Nothing more comes for now: what operators have held back is sent, and loops go round
@@ -160,7 +161,9 @@ class LevelHost:
         self.current.enter(node)
         self.current.turn_to(None)
         try:
-            return loop.go_round(self.current, writer.take_loop(node.id), ended)
+            went = loop.go_round(self.current, writer.take_loop(node.id), ended)
+            self.current.deliver()
+            return went
         except OperatorError:
             raise
         except Exception as error:
@@ -201,6 +204,7 @@ class LevelHost:
             except Exception as error:
                 where = f"timer at {timestamp} of key {current.key!r}"
                 raise OperatorError(node.name, where, traceback.format_exc()) from error
+        current.deliver()
 
     def _fire_processing_timers(self, until: int) -> None:
         current = self.current
@@ -219,6 +223,7 @@ class LevelHost:
                 except Exception as error:
                     where = f"processing-time timer at {timestamp} of key {current.key!r}"
                     raise OperatorError(node.name, where, traceback.format_exc()) from error
+            current.deliver()
 
     def _next_due(self, head: Head) -> int | None:
         """When a batch has to run even if nothing comes in."""

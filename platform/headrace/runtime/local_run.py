@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headrace.runtime import frames, ingest
+from headrace.runtime.entry_pages import stored_entries
 from headrace.runtime.frames import Control, Frame, FrameWriter
 from headrace.runtime.host import LevelHost
 from headrace.runtime.ingest import Decoded, IngestStage
@@ -174,7 +175,7 @@ class LocalRun:
 
     def state_entries(self) -> int:
         """Entries of all stores: what is left shows what was not cleaned up."""
-        return sum(len(store.entries) for store in self._stores.values())
+        return sum(_entries(*kept) for s in self._stores.values() for kept in s.entries.items())
 
     def _level(self, level: int, sent: list[Frame]) -> list[Frame]:
         groups: defaultdict[int, list[Frame]] = defaultdict(list)
@@ -194,3 +195,7 @@ class LocalRun:
             if frame.op == frames.REPORT:
                 self.metrics.merge(frames.loads(frame.frame))
         return [frame for frame in sent if frame.op in self.program.sinks]
+
+
+def _entries(key: bytes, value: bytes) -> int:
+    return sum(1 for _ in stored_entries(key, value)) or 1

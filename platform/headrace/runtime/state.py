@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from headrace.datastream.windowing.windows import TimeWindow, Window
 from headrace.runtime import keys
+from headrace.runtime.entry_pages import EntryPages
 from headrace.runtime.frames import dumps, loads
 from headrace.runtime.paged import Paged
 from headrace.runtime.ttl import Stamped
@@ -27,68 +28,78 @@ class Store(Protocol):
     def remove(self, key: bytes) -> None: ...
 
 
+class Entry:
+    """What an owner (`owner_bytes`) has: state name -> value."""
+
+    __slots__ = ("changed", "owner", "values")
+
+    def __init__(self, owner: bytes, values: dict[str, Any]) -> None:
+        self.owner = owner
+        self.values = values
+        self.changed = False
+
+
 class Entries:
-    """Entries of one key group, each a dict of state name -> value."""
+    """The entries of one key group in a micro-batch."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._cache: dict[bytes, dict[str, Any]] = {}
-        self._dirty: set[bytes] = set()
+        self._pages = EntryPages(store)
+        self._entries: dict[bytes, Entry] = {}
+        self._changed: list[Entry] = []
 
-    def get(self, owner: bytes, name: str) -> Any:
-        """`owner` as `owner_bytes` gives it."""
-        return self._entry(owner).get(name)
-
-    def set(self, owner: bytes, name: str, value: Any) -> None:
-        """None removes."""
-        entry = self._entry(owner)
-        before = entry.get(name)
-        if before is not value:
-            if isinstance(value, Paged):
-                value = value.attached(self._store, _page_address(owner, name))
-            if isinstance(before, Paged):
-                before.drop()
-        if value is None:
-            entry.pop(name, None)
-        else:
-            entry[name] = value
-        self._dirty.add(owner)
-
-    def clear(self, owner: bytes) -> None:
-        """Remove all states of an owner."""
-        for name in list(self._entry(owner)):
-            self.set(owner, name, None)
-
-    def drop_expired(self, owner: bytes, name: str, used_before: int) -> None:
-        """Of a state with a time to live, what was last used then or earlier."""
-        stored = self._entry(owner).get(name)
-        if isinstance(stored, Stamped):
-            self.set(owner, name, None if stored.drop_unused(used_before) else stored)
-
-    def flush(self) -> None:
-        for owner in self._dirty:
-            entry = self._cache[owner]
-            if entry:
-                for value in entry.values():
-                    if isinstance(value, Paged):
-                        value.write_pages()
-                self._store.put(ENTRY + owner, dumps(entry))
-            else:
-                self._store.remove(ENTRY + owner)
-        self._dirty.clear()
-
-    def _entry(self, owner: bytes) -> dict[str, Any]:
-        entry = self._cache.get(owner)
+    def entry(self, owner: bytes) -> Entry:
+        """Always the same object for the same owner; an empty one where there is none."""
+        entry = self._entries.get(owner)
         if entry is None:
-            stored = self._store.get(ENTRY + owner)
-            entry = self._cache[owner] = loads(stored) if stored else {}
-            for name, value in entry.items():
+            stored = self._pages.get(owner)
+            values = {} if stored is None else loads(stored)
+            entry = self._entries[owner] = Entry(owner, values)
+            for name, value in values.items():
                 if isinstance(value, Paged):
                     value.attached(self._store, _page_address(owner, name))
         return entry
 
+    def set(self, entry: Entry, name: str, value: Any) -> None:
+        """None removes."""
+        values = entry.values
+        before = values.get(name)
+        if before is not value:
+            if isinstance(value, Paged):
+                value = value.attached(self._store, _page_address(entry.owner, name))
+            if isinstance(before, Paged):
+                before.drop()
+        if value is None:
+            values.pop(name, None)
+        else:
+            values[name] = value
+        if not entry.changed:
+            entry.changed = True
+            self._changed.append(entry)
 
-ENTRY = b"e"
+    def clear(self, entry: Entry) -> None:
+        """Remove all states of an owner."""
+        for name in list(entry.values):
+            self.set(entry, name, None)
+
+    def drop_expired(self, entry: Entry, name: str, used_before: int) -> None:
+        """Of a state with a time to live, what was last used then or earlier."""
+        stored = entry.values.get(name)
+        if isinstance(stored, Stamped):
+            self.set(entry, name, None if stored.drop_unused(used_before) else stored)
+
+    def flush(self) -> None:
+        for entry in self._changed:
+            entry.changed = False
+            if entry.values:
+                for value in entry.values.values():
+                    if isinstance(value, Paged):
+                        value.write_pages()
+                self._pages.put(entry.owner, dumps(entry.values))
+            else:
+                self._pages.remove(entry.owner)
+        self._changed.clear()
+        self._pages.flush()
 
 
 def _page_address(owner: bytes, name: str) -> bytes:

@@ -34,6 +34,8 @@ class Timers:
         self._store = store
         self._prefix = prefix
         self._index = index
+        #: Pages that the store has.
+        self._kept = set(index)
         self._pages: dict[int, Page] = {}
         self._dirty: set[int] = set()
         #: Timers of pages up to `_queued_to`, per operator; deleted ones are skipped when popped.
@@ -89,9 +91,12 @@ class Timers:
         for number in self._dirty:
             if self._pages[number]:
                 self._store.put(self._address(number), dumps(self._pages[number]))
-            else:
+                self._kept.add(number)
+                continue
+            self._index.discard(number)
+            if number in self._kept:
                 self._store.remove(self._address(number))
-                self._index.discard(number)
+                self._kept.discard(number)
         self._dirty.clear()
 
     def _queue_pages_to(self, last: int) -> None:
@@ -109,7 +114,7 @@ class Timers:
     def _page(self, number: int) -> Page:
         page = self._pages.get(number)
         if page is None:
-            stored = self._store.get(self._address(number)) if number in self._index else None
+            stored = self._store.get(self._address(number)) if number in self._kept else None
             page = self._pages[number] = loads(stored) if stored else {}
         return page
 

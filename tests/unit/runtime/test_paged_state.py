@@ -30,11 +30,11 @@ def test_a_list_that_grows_over_many_batches_is_written_once() -> None:
     store = CountingStore()
     for batch in range(100):
         entries = Entries(store)
-        content = entries.get(b"owner", "list") or PagedList()
+        content = entries.entry(b"owner").values.get("list") or PagedList()
         content.extend(range(batch * 1000, batch * 1000 + 1000))
-        entries.set(b"owner", "list", content)
+        entries.set(entries.entry(b"owner"), "list", content)
         entries.flush()
-    assert list(Entries(store).get(b"owner", "list")) == list(range(100_000))
+    assert list(Entries(store).entry(b"owner").values.get("list")) == list(range(100_000))
     assert store.written < 2 * sum(map(len, store.entries.values()))
 
 
@@ -55,23 +55,23 @@ def test_paged_lists_are_lists(steps: list[tuple[str, list[int]]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paged, "PAGE_LENGTH", 3)
         for what, values in steps:
-            content = entries.get(b"o", "l")
+            content = entries.entry(b"o").values.get("l")
             if what in ("append", "extend"):
                 content = PagedList() if content is None else content
                 content.extend(values)
-                entries.set(b"o", "l", content or None)
+                entries.set(entries.entry(b"o"), "l", content or None)
                 model += values
             elif what == "replace":
-                entries.set(b"o", "l", PagedList(values) or None)
+                entries.set(entries.entry(b"o"), "l", PagedList(values) or None)
                 model = list(values)
             elif what == "clear":
-                entries.clear(b"o")
+                entries.clear(entries.entry(b"o"))
                 model = []
             elif what == "flush":
                 entries.flush()
                 entries = Entries(store)
-            assert list(entries.get(b"o", "l") or ()) == model
-        entries.set(b"o", "l", None)
+            assert list(entries.entry(b"o").values.get("l") or ()) == model
+        entries.set(entries.entry(b"o"), "l", None)
         entries.flush()
     assert not store.entries
 
@@ -99,18 +99,18 @@ def test_windows_of_many_elements_leave_no_pages(monkeypatch: pytest.MonkeyPatch
 def test_a_large_map_is_written_where_it_changes() -> None:
     store = CountingStore()
     entries = Entries(store)
-    entries.set(b"owner", "map", PagedMap({f"key {n}": n for n in range(50_000)}))
+    entries.set(entries.entry(b"owner"), "map", PagedMap({f"key {n}": n for n in range(50_000)}))
     entries.flush()
     whole, store.written = store.written, 0
     entries = Entries(store)
-    content = entries.get(b"owner", "map")
+    content = entries.entry(b"owner").values.get("map")
     content["key 7"] = -7
     content["new"] = 1
     assert content["key 49999"] == 49_999
-    entries.set(b"owner", "map", content)
+    entries.set(entries.entry(b"owner"), "map", content)
     entries.flush()
     assert store.written < whole / 50
-    content = Entries(store).get(b"owner", "map")
+    content = Entries(store).entry(b"owner").values.get("map")
     assert (content["key 7"], content["new"], len(content)) == (-7, 1, 50_001)
 
 
@@ -138,7 +138,7 @@ def test_paged_maps_are_dicts(steps: list[tuple[str, Any, int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paged, "PAGE_LENGTH", 2)
         for what, key, value in steps:
-            content = entries.get(b"o", "m")
+            content = entries.entry(b"o").values.get("m")
             content = PagedMap() if content is None else content
             assert (key in content, content.get(key)) == (key in model, model.get(key))
             if what == "put":
@@ -152,11 +152,11 @@ def test_paged_maps_are_dicts(steps: list[tuple[str, Any, int]]) -> None:
             else:
                 entries.flush()
                 entries = Entries(store)
-                content = entries.get(b"o", "m") or PagedMap()
-            entries.set(b"o", "m", content or None)
+                content = entries.entry(b"o").values.get("m") or PagedMap()
+            entries.set(entries.entry(b"o"), "m", content or None)
             assert dict(content) == model
             assert len(content) == len(model)
-        entries.set(b"o", "m", None)
+        entries.set(entries.entry(b"o"), "m", None)
         entries.flush()
     assert not store.entries
 
@@ -166,10 +166,10 @@ def test_what_is_kept_in_two_places_is_kept_twice(monkeypatch: pytest.MonkeyPatc
     store = DictStore()
     entries = Entries(store)
     numbers = PagedList(range(5))
-    entries.set(b"one", "l", numbers)
+    entries.set(entries.entry(b"one"), "l", numbers)
     entries.flush()
-    entries.set(b"two", "l", entries.get(b"one", "l"))
-    entries.set(b"one", "l", None)
+    entries.set(entries.entry(b"two"), "l", entries.entry(b"one").values.get("l"))
+    entries.set(entries.entry(b"one"), "l", None)
     entries.flush()
-    assert list(Entries(store).get(b"two", "l")) == [0, 1, 2, 3, 4]
-    assert Entries(store).get(b"one", "l") is None
+    assert list(Entries(store).entry(b"two").values.get("l")) == [0, 1, 2, 3, 4]
+    assert Entries(store).entry(b"one").values.get("l") is None

@@ -1,0 +1,110 @@
+"""One run of a program on Spark, measured between its batches."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headrace.runtime.context import RunContext, StopRequest
+from headrace.runtime.job_run import JobRun
+from headrace.runtime.program import Program
+from headrace.wire import events
+from headrace.wire.events import CheckpointCompleted
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a run gets of the machine."""
+
+    cores: int
+    memory_mib: int
+    jars: list[str]
+    home: Path
+    per_batch: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How things stood when a batch was done."""
+
+    records: int
+    seconds: float
+    cpu_seconds: float
+    memory_mib: float
+    batch: CheckpointCompleted
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came between the last batch of the warm-up and the last one with records."""
+
+    marks: list[Mark]
+    warm_up: int
+
+    @property
+    def records(self) -> int:
+        return self.marks[-1].records - self.marks[self.warm_up].records
+
+    @property
+    def micros(self) -> float:
+        """CPU per record: driver, JVM and Python workers."""
+        used = self.marks[-1].cpu_seconds - self.marks[self.warm_up].cpu_seconds
+        return used / self.records * 1e6
+
+    @property
+    def per_second(self) -> float:
+        return self.records / (self.marks[-1].seconds - self.marks[self.warm_up].seconds)
+
+    @property
+    def memory_mib(self) -> float:
+        return max(mark.memory_mib for mark in self.marks)
+
+
+class Marks:
+    """Listens to the job."""
+
+    def __init__(self, cpu: Callable[[], float], memory: Callable[[], float] | None) -> None:
+        self.found: list[Mark] = []
+        self._cpu = cpu
+        self._memory = memory
+
+    def report(self, event: events.Event) -> None:
+        if isinstance(event, CheckpointCompleted) and event.records_in:
+            records = event.records_in + (self.found[-1].records if self.found else 0)
+            memory = self._memory() if self._memory else 0.0
+            self.found.append(Mark(records, time.monotonic(), self._cpu(), memory, event))
+
+
+def run(
+    program: Program,
+    machine: Machine,
+    warm_up: int,
+    cpu: Callable[[], float],
+    memory: Callable[[], float] | None = None,
+) -> Run:
+    """The program to its end; its first `warm_up` batches, and one more, do not count."""
+    marks = Marks(cpu, memory)
+    folder = machine.home / uuid.uuid4().hex
+    folder.mkdir(parents=True)
+    JobRun(program, _context(program, machine, folder, marks), None).execute()
+    return Run(marks.found, warm_up)
+
+
+def _context(program: Program, machine: Machine, folder: Path, marks: Marks) -> RunContext:
+    return RunContext(
+        job_id=uuid.uuid4().hex,
+        name=program.name,
+        attempt=1,
+        parallelism=machine.cores,
+        master=f"local[{machine.cores}]",
+        memory_mib=machine.memory_mib,
+        run_dir=folder,
+        checkpoint_dir=folder / "checkpoint",
+        jars=machine.jars,
+        configuration={"source.max-records-per-batch": str(machine.per_batch)},
+        reporter=marks,
+        stop=StopRequest(),
+    )
