@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -15,6 +17,10 @@ from headrace.datastream.connectors.python_source import PythonSource
 from headrace.runtime import executors
 from headrace.runtime.context import NoReporter, RunContext, StopRequest
 from headrace.runtime.sinks import CollectSink
+from headrace.runtime.spark_offsets import SparkOffsets
+
+#: For a job that does not end by itself; the machine may be busy.
+PATIENCE = 240.0
 
 #: Streams by name; what is compared.
 Streams = dict[str, DataStream]
@@ -82,31 +88,60 @@ class Job:
     def __post_init__(self) -> None:
         self.job_id = uuid.uuid4().hex
         self.counters: dict[str, Any] = {}
-        #: (stream's name, value), in the order in which they came.
-        self.collected: list[tuple[str, Any]] = []
         self.stop = StopRequest()
+        self._execution: executors.Execution | None = None
+
+    @property
+    def collected(self) -> list[tuple[str, Any]]:
+        """(stream's name, value), in the order in which they came, of the newest attempt."""
+        return [] if self._execution is None else list(self._execution.collected)
 
     def run(self) -> Results:
-        """What this attempt gave. Raises JobFailed; `collected` is kept then, too."""
-        self.attempts += 1
-        self.stop = StopRequest()
-        execution = self._execution()
-        self.collected = execution.collected
-        try:
-            execution.execute()
-        finally:
-            self.collected = execution.collected
+        """What this attempt gave. Raises JobFailed; `collected` has what came before."""
+        execution = self._begin()
+        execution.execute()
         self.counters = execution.counters
         return results(self.collected)
 
-    def _execution(self) -> executors.Execution:
+    def run_until(self, enough: Callable[[Results], bool]) -> Results:
+        """As `run`, for a job that does not end by itself: it is stopped between two batches."""
+        failed: list[BaseException] = []
+        thread = threading.Thread(target=_execute, args=(self._begin(), failed))
+        thread.start()
+        deadline = time.monotonic() + PATIENCE
+        while thread.is_alive() and not enough(results(self.collected)):
+            if time.monotonic() > deadline:
+                failed.append(TimeoutError(f"only {results(self.collected)}"))
+                break
+            thread.join(0.1)
+        self.stop.ask("suspended")
+        thread.join(PATIENCE)
+        if failed:
+            raise failed[0]
+        return results(self.collected)
+
+    def forget_last_commit(self) -> None:
+        """As if Spark had ended in front of its commit log: the next run does that batch again."""
+        commits = self.offsets.checkpoint / "commits"
+        newest = self.offsets.completed
+        (commits / f"{newest}").unlink()
+        (commits / f".{newest}.crc").unlink(missing_ok=True)
+
+    @property
+    def offsets(self) -> SparkOffsets:
+        return SparkOffsets(self.folder / "checkpoint" / "spark")
+
+    def _begin(self) -> executors.Execution:
+        self.attempts += 1
+        self.stop = StopRequest()
         env = StreamExecutionEnvironment.get_execution_environment()
         env.set_parallelism(self.parallelism).set_max_parallelism(self.max_parallelism)
         for name, stream in self.build(env).items():
             stream.sink_to(_Named(name=name))
         program = env.compile("two executors")
         program.attempt, program.job_id = self.attempts, self.job_id
-        return executors.execution(program, self._context(), None, self.executor)
+        self._execution = executors.execution(program, self._context(), None, self.executor)
+        return self._execution
 
     def _context(self) -> RunContext:
         run_dir = self.folder / str(self.attempts)
@@ -125,6 +160,13 @@ class Job:
             reporter=NoReporter(),
             stop=self.stop,
         )
+
+
+def _execute(execution: executors.Execution, failed: list[BaseException]) -> None:
+    try:
+        execution.execute()
+    except BaseException as error:
+        failed.append(error)
 
 
 def results(collected: Iterable[tuple[str, Any]]) -> Results:

@@ -40,6 +40,7 @@ class BatchReporting:
         self._reported = completed
         self._idle_since = ""
         self._timers: list[int] = []
+        self._records = 0
         #: Values of a `collect` sink, in the order of their batches.
         self.collected: list[Any] = []
         for report in job_sink.waiting_reports(context.checkpoint_dir):
@@ -80,6 +81,11 @@ class BatchReporting:
         timers, self._timers = self._timers, []
         return timers
 
+    def take_records(self) -> int:
+        """How many were read by new batches."""
+        records, self._records = self._records, 0
+        return records
+
     def finish(self) -> None:
         """No batch follows: what was counted since the last one goes into the totals."""
         self._totals.count(self._kafka.take_counts())
@@ -90,6 +96,7 @@ class BatchReporting:
         counted = report.metrics.counters if report is not None else {}
         if report is not None:
             self.collected += report.collected
+            self._records += report.metrics.records_in
             if report.metrics.next_timer is not None:
                 self._timers.append(report.metrics.next_timer)
             for line in report.printed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,17 @@ from headrace.connectors.twophase.messages import Recovery
 from headrace.connectors.twophase.ownership import OwnerStore
 from headrace.runtime import (
     dataframe_rows,
+    interrupts,
     job_sink,
     kafka_topics,
     outputs,
     query_stop,
+    rescaling,
     spark_plan,
     spark_session,
     state_identity,
 )
+from headrace.runtime import context as run_context
 from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
@@ -95,13 +99,18 @@ class JobRun:
     def _run_on(self, spark: SparkSession) -> None:
         """No task writes any more when it returns or raises: what is open then is left over."""
         try:
+            rescaling.rescale(spark, self._offsets)
             planned = self._plan(spark)
-            with keeping.kept(self._committer()):
+            with keeping.kept(self._committer()), self._interrupts():
                 self._run(spark, planned)
         finally:
             self._kafka.close()
             if not self._borrowed:
                 spark.stop()
+
+    def _interrupts(self) -> AbstractContextManager[None]:
+        reason = "canceled" if run_context.launched() is None else "suspended"
+        return interrupts.obeyed(self._context.stop, reason)
 
     def _session(self) -> SparkSession:
         """That of the program's DataFrames, or one of the job's own."""
@@ -119,6 +128,9 @@ class JobRun:
         is refused before its sources are moved, and kept only when its sources are there."""
         identity = self._state_dir / "program.json"
         state_identity.compare(self._program, identity)
+        if rescaling.waits(self._offsets):
+            before = state_identity.parallelism(identity)
+            self._program.parallelism = before or self._program.parallelism
         self._kafka = KafkaSources(
             self._program, self._state_dir, self._offsets, checkpointing=bool(self._interval)
         )
@@ -287,7 +299,7 @@ class JobRun:
         ticks = Ticks(self._program, self._control.tick, restored=restored)
         while query.isActive and not stop.asked.wait(POLL_SECONDS):
             new = reporting.take(query)
-            ticks.observe(new, reporting.take_timers())
+            ticks.observe(reporting.take_records() > 0, reporting.take_timers())
             if self._kafka.replaced.is_set():
                 query.stop()
             elif new and enough():

@@ -23,12 +23,14 @@ from headrace.wire import rundir
 
 
 def keep_or_compare(program: Program, path: Path) -> None:
-    """Keep the identity at the job's first start, and what its sources read at every later one.
-    Raises JobFailed, not to be tried again, when a later program does not fit."""
+    """Keep the identity at the job's first start, and what its sources read and its parallelism
+    at every later one. Raises JobFailed, not to be tried again, when a later program does not
+    fit."""
     now = identity(program)
     if path.exists():
         compare(program, path)
-        now = {**json.loads(path.read_text()), "reads": now["reads"]}
+        changed = {name: now[name] for name in ("reads", "parallelism")}
+        now = {**json.loads(path.read_text()), **changed}
     rundir.write_atomically(path, json.dumps(now, indent=2).encode())
 
 
@@ -46,11 +48,18 @@ def compare(program: Program, path: Path) -> None:
         )
 
 
+def parallelism(path: Path) -> int | None:
+    """That of the job's last start; None before the first."""
+    kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return kept.get("parallelism")
+
+
 def identity(program: Program) -> dict[str, Any]:
-    """What has to stay the same."""
+    """What has to stay the same, but for what sources read and the parallelism."""
     keyed = [node for node in program.nodes.values() if isinstance(node.operator, KeyedOperator)]
     return {
         "max_parallelism": program.max_parallelism,
+        "parallelism": program.parallelism,
         "operators": {node.uid: node.level for node in keyed},
         # their kinds in order, as Spark keeps offsets; topics, paths and addresses may change
         "sources": [source.described.partition(":")[0] for source in program.sources.values()],

@@ -15,27 +15,27 @@ MARGIN_SECONDS = 0.1
 
 
 class IdleTicks:
-    """One tick when data has stopped coming for longer than every idle timeout."""
+    """A tick when records have stopped coming for longer than an idle timeout; one for each
+    timeout of the program. `restored`: splits may have been about to become idle."""
 
-    def __init__(self, program: Program, tick: Callable[[], None]) -> None:
-        timeouts = [g.strategy.idle_timeout for g in program.generators.values()]
-        self._longest = max((t for t in timeouts if t is not None), default=None)
+    def __init__(self, program: Program, tick: Callable[[], None], *, restored: bool) -> None:
+        timeouts = {g.strategy.idle_timeout for g in program.generators.values()}
+        self._timeouts = sorted(t for t in timeouts if t is not None)
         self._tick = tick
-        #: When the newest batch with data ended; None when a tick has followed it.
-        self._data_ended: float | None = None
-        self._tick_runs = False
+        #: Those for which a tick is still to come.
+        self._left = self._timeouts if restored else []
+        #: When the newest batch with records ended, or the run began.
+        self._since: float | None = None
 
-    def observe(self, new_batch: bool, now: float) -> None:
+    def observe(self, new_records: bool, now: float) -> None:
         """`now`: seconds of a clock that never goes back."""
-        if self._longest is None:
-            return
-        if new_batch and not self._tick_runs:
-            self._data_ended = now
-        elif new_batch:
-            self._tick_runs = False
-        elif self._data_ended and now - self._data_ended > self._longest / 1000 + MARGIN_SECONDS:
-            self._data_ended = None
-            self._tick_runs = True
+        if new_records or self._since is None:
+            self._since = now
+        if new_records:
+            self._left = self._timeouts
+        silent = (now - self._since - MARGIN_SECONDS) * 1000
+        if self._left and self._left[0] < silent:
+            self._left = [timeout for timeout in self._left if timeout >= silent]
             self._tick()
 
 
@@ -62,9 +62,10 @@ class Ticks:
     """All of a job's. `observe` is called again and again while a query runs."""
 
     def __init__(self, program: Program, tick: Callable[[], None], *, restored: bool) -> None:
-        self._idle = IdleTicks(program, tick)
+        self._idle = IdleTicks(program, tick, restored=restored)
         self._timers = TimerTicks(tick, restored=restored and program.levels > 0)
 
-    def observe(self, new_batch: bool, timers: Iterable[int]) -> None:
-        self._idle.observe(new_batch, time.monotonic())
+    def observe(self, new_records: bool, timers: Iterable[int]) -> None:
+        """`new_records`: whether a new batch had any; `timers`: as of `TimerTicks`."""
+        self._idle.observe(new_records, time.monotonic())
         self._timers.observe(timers, int(time.time() * 1000))
