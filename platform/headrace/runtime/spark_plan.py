@@ -59,7 +59,13 @@ def prepare(
     """The program's sources made ready, by their number."""
     prepared = {
         number: spark_sources.prepare(
-            spark, source, position, state_dir, configuration, kafka.get(number)
+            spark,
+            source,
+            position,
+            state_dir,
+            configuration,
+            kafka.get(number),
+            program.parallelism,
         )
         for position, (number, source) in enumerate(program.sources.items(), 1)
     }

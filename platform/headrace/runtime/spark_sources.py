@@ -48,8 +48,11 @@ def prepare(
     state_dir: Path,
     configuration: dict[str, str],
     kafka: KafkaInput | None,
+    parallelism: int,
 ) -> SparkSource:
-    """`state_dir` outlives the run; `kafka` is a Kafka source made ready. Raises JobFailed."""
+    """`state_dir` outlives the run; `kafka` is a Kafka source made ready; `parallelism` is the
+    job's: what a cluster offers at the moment may differ when a batch is run again. Raises
+    JobFailed."""
     if kafka is not None:
         most = configuration.get("source.max-records-per-batch", str(MAX_RECORDS_PER_BATCH))
         rows = spark_kafka.rows(spark, kafka, {"maxOffsetsPerTrigger": most})
@@ -60,7 +63,7 @@ def prepare(
     if isinstance(source, FileSource):
         source = source.reading()
     if isinstance(source, PythonSource):
-        return _custom(spark, source, state_dir / f"source-{number}.pickle")
+        return _custom(spark, source, state_dir / f"source-{number}.pickle", parallelism)
     if isinstance(source, DataFrameSource):
         rows = timed(dataframe_rows.rows(spark, source))
         to_rows = dataframe_rows.decoder(source.produced_type)
@@ -95,10 +98,12 @@ def _python(
     return SparkSource(timed(rows), _decode_pickled, ("0",), bounded)
 
 
-def _custom(spark: SparkSession, source: PythonSource, path: Path) -> SparkSource:
+def _custom(
+    spark: SparkSession, source: PythonSource, path: Path, parallelism: int
+) -> SparkSource:
     kind = spark_python_source.PythonSourceData
     spark.dataSource.register(kind)
-    options = spark_python_source.options(source, path, spark.sparkContext.defaultParallelism)
+    options = spark_python_source.options(source, path, parallelism)
     rows = spark.readStream.format(kind.name()).options(**options).load()
     splits = (spark_python_source.SPLIT,)
     return SparkSource(timed(rows), spark_python_source.decode, splits, source.bounded)
