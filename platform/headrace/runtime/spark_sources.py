@@ -98,9 +98,7 @@ def _python(
     return SparkSource(timed(rows), _decode_pickled, ("0",), bounded)
 
 
-def _custom(
-    spark: SparkSession, source: PythonSource, path: Path, parallelism: int
-) -> SparkSource:
+def _custom(spark: SparkSession, source: PythonSource, path: Path, parallelism: int) -> SparkSource:
     kind = spark_python_source.PythonSourceData
     spark.dataSource.register(kind)
     options = spark_python_source.options(source, path, parallelism)
