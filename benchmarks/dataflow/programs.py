@@ -89,7 +89,7 @@ class Count(AggregateFunction):
         return acc_a + acc_b
 
 
-class Length(ProcessWindowFunction):
+class Length(ProcessWindowFunction[Any, Any, Any, Any]):
     def process(self, key: str, context: Any, elements: Iterable[str]) -> Iterable[Any]:
         yield key, context.window().end, len(list(elements))
 

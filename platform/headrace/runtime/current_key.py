@@ -26,6 +26,7 @@ class CurrentKey:
     """The KeyedContext of all operators of a level: one object, moved from key to key."""
 
     key: Any = None
+    value: Any = None
     timestamp: int | None = None
     watermark = MIN_WATERMARK
     processing_time = 0

@@ -20,7 +20,7 @@ from typing import Any
 
 from headrace.runtime import frames, metrics
 from headrace.runtime.current_key import CurrentKey
-from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
+from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter
 from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
 from headrace.runtime.operators.pass_on import PassOn
@@ -132,19 +132,17 @@ class LevelHost:
             node = self._nodes[frame.op]
             operator = _keyed(node)
             current.enter(node)
-            records: list[Record] = frames.loads(frame.frame)
+            records = frames.unpack(frame.frame)
             if isinstance(operator, PassOn):
                 self._pipeline.send(node, None, [(ts, value) for ts, _, value in records])
                 continue
-            value = None
+            current.value = None
             try:
-                for current.timestamp, key, value in records:
-                    current.turn_to(key)
-                    operator.process(value, frame.input, current)
+                operator.process_many(records, frame.input, current)
             except OperatorError:
                 raise  # of a function behind this operator, which it names
             except Exception as error:
-                raise OperatorError(node.name, value, traceback.format_exc()) from error
+                raise OperatorError(node.name, current.value, traceback.format_exc()) from error
             current.deliver()
 
     def _settle(self, writer: FrameWriter, ended: bool) -> None:

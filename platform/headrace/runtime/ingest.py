@@ -9,11 +9,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from headrace.runtime import closing
 from headrace.runtime.frames import MAX_WATERMARK, Control, Frame, FrameWriter
-from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics, age_bucket
+from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics
 from headrace.runtime.operators.operator import Element
 from headrace.runtime.operators.timestamps import taken_watermarks
 from headrace.runtime.pipeline import Pipeline
@@ -33,6 +34,8 @@ FRAME_TYPES = pa.schema(
 )
 #: Column with the micro-batch's time (ms) that every source's rows carry; the same in a rerun.
 TIME_COLUMN = "batch_time"
+#: Records that a task holds back before it sends them.
+HELD = 50_000
 
 
 class Decoded(Protocol):
@@ -43,7 +46,7 @@ class Decoded(Protocol):
     #: side output -> elements
     rejected: dict[str, list[Element]]
     #: When the source got each record, ms since 1970; empty where it does not say.
-    arrived: list[int]
+    arrived: np.ndarray[Any, Any]
 
 
 #: Pipelines of this worker process, by program, source and subtask: functions are opened once in
@@ -68,7 +71,7 @@ def ingest(
         for batch in batches:
             if batch.num_rows:
                 stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
-                yield from _arrow(stage.frames())
+                yield from _arrow(stage.ready())
         yield from _arrow(stage.finish())
 
     return run
@@ -108,9 +111,11 @@ class IngestStage:
                 self._pipeline.count(DESERIALIZATION_ERRORS, len(elements))
                 self._pipeline.send(self._node, tag, elements)
             self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))
-            for arrived in part.arrived:
-                age = age_bucket(max(0, time - arrived))
-                self._metrics.ages[age] = self._metrics.ages.get(age, 0) + 1
+            self._metrics.add_ages(np.maximum(0, time - part.arrived))
+
+    def ready(self) -> Iterator[Frame]:
+        """Frames, once they are worth it: few large ones cost less than many small ones."""
+        return self._writer.frames() if self._writer.held >= HELD else iter(())
 
     def frames(self) -> Iterator[Frame]:
         return self._writer.frames()

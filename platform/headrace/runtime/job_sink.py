@@ -148,7 +148,7 @@ class PartitionWriter:
             if op == frames.REPORT:
                 self._message.metrics.append(frames.loads(frame.as_py()))
             else:
-                self._to_sink(op, kg, time_, frames.loads(frame.as_py()))
+                self._to_sink(op, kg, time_, list(frames.unpack(frame.as_py())))
 
     def prepare(self) -> TaskMessage:
         self._functions.finish()

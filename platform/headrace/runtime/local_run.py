@@ -122,7 +122,7 @@ class LocalRun:
             ended_splits=ended_splits,
             watermarks=watermarks,
         ):
-            received[frame.op] += [(ts, value) for ts, _, value in frames.loads(frame.frame)]
+            received[frame.op] += [(ts, value) for ts, _, value in frames.unpack(frame.frame)]
         return received
 
     def frames(

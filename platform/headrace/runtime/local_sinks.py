@@ -42,14 +42,14 @@ class LocalSinks:
         if self._outputs:
             self._committer.commit(batch_id, prepared)
         for frame in sent:
-            self._show(program, frame, frames.loads(frame.frame))
+            self._show(program, frame, list(frames.unpack(frame.frame)))
 
     def _call(self, run: LocalRun, sent: list[Frame]) -> None:
         if self._functions is None or self._functions.program is not run.program:
             self._functions = OpenFunctions(run.program)  # a restart opens them anew
         writers = FunctionWriters(self._functions)
         for frame in sent:
-            writers.write(frame.op, frames.loads(frame.frame), frame.time)
+            writers.write(frame.op, list(frames.unpack(frame.frame)), frame.time)
         writers.finish()
         report = BatchMetrics()
         if writers.measures.take(report):
@@ -69,7 +69,7 @@ class LocalSinks:
         records: defaultdict[int, list[Any]] = defaultdict(list)
         for frame in sent:
             if frame.op in self._outputs:
-                records[frame.op] += [(ts, value) for ts, _, value in frames.loads(frame.frame)]
+                records[frame.op] += [(ts, value) for ts, _, value in frames.unpack(frame.frame)]
         answers = []
         for op, output in self._outputs.items():
             writer = output.open_writer(task, self._committer.resume)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from headrace.common.accumulators import Accumulator
 from headrace.runtime.operators.window import LATE_DROPPED, Window
 from headrace.runtime.program import Program
@@ -36,6 +38,11 @@ class BatchMetrics:
 
     def add_accumulator(self, name: str, more: Accumulator[Any, Any]) -> None:
         merge_accumulator(self.accumulators, name, more)
+
+    def add_ages(self, ages: np.ndarray[Any, Any]) -> None:
+        """Of records, ms."""
+        for age, n in zip(*(a.tolist() for a in np.unique(rounded(ages), return_counts=True))):
+            self.ages[age] = self.ages.get(age, 0) + n
 
     def merge(self, other: dict[str, Any]) -> None:
         self.records_in += other["records_in"]
@@ -100,12 +107,14 @@ def expected_counters(program: Program) -> list[str]:
     return names
 
 
-def age_bucket(millis: int) -> int:
-    """Ages rounded so that a batch has few of them: to 5 ms, from a second on to two digits."""
-    if millis < 1000:
-        return millis // 5 * 5
-    unit = int(10 ** (len(str(millis)) - 2))
-    return millis // unit * unit
+def rounded(ages: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Ages in ms so that a batch has few of them: to 5 ms, from a second on to two digits."""
+    digits = np.maximum(3, np.searchsorted(_POWERS, ages, side="right"))
+    units = np.where(digits == 3, 5, _POWERS[digits - 2])
+    return ages // units * units
+
+
+_POWERS = 10 ** np.arange(19)
 
 
 def latency_summary(ages: dict[int, int], since_batch_start: int) -> dict[str, float]:

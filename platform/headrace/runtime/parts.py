@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from headrace.runtime.operators.operator import Element
 
@@ -12,4 +15,4 @@ class Part:
     split: str
     elements: list[Element] = field(default_factory=list)
     rejected: dict[str, list[Element]] = field(default_factory=dict)
-    arrived: list[int] = field(default_factory=list)
+    arrived: np.ndarray[Any, Any] = field(default_factory=lambda: np.empty(0, np.int64))

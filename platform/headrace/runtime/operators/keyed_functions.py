@@ -7,6 +7,7 @@ from typing import Any
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.functions import Function, RuntimeContext
 from headrace.runtime.operators.operator import KeyedContext, KeyedOperator
+from headrace.runtime.operators.stateless import checking
 
 
 class _KeyedFunction(KeyedOperator):
@@ -15,7 +16,7 @@ class _KeyedFunction(KeyedOperator):
         self.output_type = output_type
 
     def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:
-        self._check = self.output_type.check if self.output_type else None
+        self._check = checking(self.output_type)
         self.function.open(context)
 
     def close(self) -> None:

@@ -11,6 +11,8 @@ from headrace.datastream.output_tag import OutputTag
 
 #: (timestamp or None, value)
 Element = tuple[int | None, Any]
+#: (timestamp or None, key, value)
+KeyedElement = tuple[int | None, Any, Any]
 
 
 class Clock(Protocol):
@@ -63,6 +65,8 @@ class KeyedContext(Protocol):
     """What a keyed operator sees: the current key, its state and timers, and its output."""
 
     key: Any
+    #: The current element.
+    value: Any
     #: Event time of the current element, or of the timer that fires.
     timestamp: int | None
     watermark: int
@@ -121,6 +125,17 @@ class KeyedOperator(abc.ABC):
 
     @abc.abstractmethod
     def process(self, value: Any, input_: int, context: KeyedContext) -> None: ...
+
+    def process_many(
+        self, records: Iterable[KeyedElement], input_: int, context: KeyedContext
+    ) -> None:
+        """As `process` with one after the other. The context's `value` is the newest that was
+        taken: an error is told with it."""
+        turn_to, process = context.turn_to, self.process
+        for context.timestamp, key, value in records:
+            context.value = value
+            turn_to(key)
+            process(value, input_, context)
 
     def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:  # noqa: B027
         """Called in order of time for each timer that the watermark has passed."""

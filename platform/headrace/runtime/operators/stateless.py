@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Iterator
+from operator import length_hint
 from typing import Any
 
+from headrace.common.basic_types import basic
 from headrace.common.typeinfo import TypeInformation
 from headrace.datastream.co_functions import CoProcessFunction
 from headrace.datastream.functions import Function, ProcessFunction, RuntimeContext, TimerService
@@ -19,6 +22,14 @@ from headrace.runtime.operators.operator import (
 )
 
 
+Send = Callable[[Element], None]
+
+
+def checking(kind: TypeInformation | None) -> Callable[[Any], Any] | None:
+    """What makes values of a declared type; None where every value is one."""
+    return None if kind is None or kind == basic("PICKLED_BYTE_ARRAY") else kind.check
+
+
 class _UserFunction(StatelessOperator):
     """A node that calls a function of the job's author."""
 
@@ -31,7 +42,7 @@ class _UserFunction(StatelessOperator):
 
     def open(self, context: RuntimeContext) -> None:
         self._call = method(self.function, self.call)
-        self._check = self.output_type.check if self.output_type else None
+        self._check = checking(self.output_type)
         if isinstance(self.function, Function):
             self.function.open(context)
 
@@ -40,42 +51,51 @@ class _UserFunction(StatelessOperator):
             self.function.close()
 
     def process(self, elements: list[Element], output: Output) -> None:
-        value = None
         results: list[Element] = []
+        taken = iter(elements)
         try:
-            for timestamp, value in elements:
-                self._each(timestamp, value, results)
+            self._all(taken, results.append)
         except Exception as error:
+            value = elements[len(elements) - length_hint(taken) - 1][1]
             raise OperatorError(self.name, value, traceback.format_exc()) from error
         output.emit(results)
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        """Function by function a loop of its own: a call less for each record."""
         raise NotImplementedError
 
 
 class Map(_UserFunction):
     call = "map"
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
-        result = self._call(value)
-        results.append((timestamp, self._check(result) if self._check else result))
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        call, check = self._call, self._check
+        if check is None:
+            for timestamp, value in elements:
+                send((timestamp, call(value)))
+        else:
+            for timestamp, value in elements:
+                send((timestamp, check(call(value))))
 
 
 class FlatMap(_UserFunction):
     call = "flat_map"
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
-        check = self._check
-        for result in self._call(value) or ():
-            results.append((timestamp, check(result) if check else result))
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        call, check = self._call, self._check
+        for timestamp, value in elements:
+            for result in call(value) or ():
+                send((timestamp, check(result) if check else result))
 
 
 class Filter(_UserFunction):
     call = "filter"
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
-        if self._call(value):
-            results.append((timestamp, value))
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        call = self._call
+        for element in elements:
+            if call(element[1]):
+                send(element)
 
 
 class Process(_UserFunction):
