@@ -1,5 +1,10 @@
 """PyFlink's `pyflink.common`: types, time, serialization, configuration."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from headrace.common.completable_future import CompletableFuture
 from headrace.common.config_options import ConfigOption, ConfigOptions
 from headrace.common.configuration import Configuration
@@ -57,3 +62,20 @@ __all__ = [
     "Types",
     "WatermarkStrategy",
 ]
+
+#: Of `headrace.datastream.formats`, which needs this package: imported when first asked for.
+_FORMATS = {
+    "AvroRowDeserializationSchema": "avro",
+    "AvroRowSerializationSchema": "avro",
+    "CsvRowDeserializationSchema": "csv",
+    "CsvRowSerializationSchema": "csv",
+    "JsonRowDeserializationSchema": "json",
+    "JsonRowSerializationSchema": "json",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FORMATS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"headrace.datastream.formats.{_FORMATS[name]}")
+    return getattr(module, name)
