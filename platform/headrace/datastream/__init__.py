@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         StateBackend,
     )
     from headrace.datastream.stream_execution_environment import StreamExecutionEnvironment
+    from headrace.datastream.time_characteristic import TimeCharacteristic
     from headrace.datastream.time_domain import TimeDomain
     from headrace.datastream.window import (
         CountWindow,
@@ -162,6 +163,7 @@ _MODULES = {
         "StateBackend",
     ),
     "headrace.datastream.stream_execution_environment": ("StreamExecutionEnvironment",),
+    "headrace.datastream.time_characteristic": ("TimeCharacteristic",),
     "headrace.datastream.time_domain": ("TimeDomain",),
     "headrace.datastream.window": (
         "CountWindow",
@@ -252,6 +254,7 @@ __all__ = [
     "SourceFunction",
     "StateBackend",
     "StreamExecutionEnvironment",
+    "TimeCharacteristic",
     "TimeDomain",
     "TimeWindow",
     "TimerService",

@@ -12,9 +12,11 @@ from headrace.datastream.checkpoint_config import MODE, CheckpointConfig
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.datastream.slot_sharing_group import SlotSharingGroup
+from headrace.datastream.time_characteristic import TimeCharacteristic
 from headrace.runtime import context as run_context
 
 DEFAULT_MAX_PARALLELISM = 128
+CHARACTERISTIC = "pipeline.time-characteristic"
 MODE_KEY = "execution.runtime-mode"
 CHAINING_KEY = "pipeline.operator-chaining.enabled"
 OLD_CHAINING_KEY = "pipeline.operator-chaining"
@@ -95,6 +97,17 @@ class ConfiguredEnvironment:
         if name not in RuntimeExecutionMode.__members__:
             raise ValueError(f"{MODE_KEY} is STREAMING, BATCH or AUTOMATIC, not {name!r}")
         return RuntimeExecutionMode[name]
+
+    def set_stream_time_characteristic(self, characteristic: TimeCharacteristic) -> Self:
+        """PyFlink 1's. Without effect: windows and timers say which time they are about, and there
+        is event time where a watermark strategy is. Ingestion time needs one that says so."""
+        if characteristic is TimeCharacteristic.IngestionTime:
+            raise NotImplementedError("give sources WatermarkStrategy.for_ingestion_time()")
+        self._configuration.set_string(CHARACTERISTIC, characteristic.name)
+        return self
+
+    def get_stream_time_characteristic(self) -> TimeCharacteristic:
+        return TimeCharacteristic[self._configuration.get_string(CHARACTERISTIC, "EventTime")]
 
     # --- chaining and slots
 

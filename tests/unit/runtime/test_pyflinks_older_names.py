@@ -20,7 +20,11 @@ from headrace.common import (
 )
 from headrace.common.serialization import RowFieldExtractorSchema
 from headrace.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeMismatch
-from headrace.datastream import DeliveryGuarantee, StreamExecutionEnvironment
+from headrace.datastream import (
+    DeliveryGuarantee,
+    StreamExecutionEnvironment,
+    TimeCharacteristic,
+)
 from headrace.datastream.connectors.file_system import (
     BucketAssigner,
     FileSink,
@@ -176,3 +180,21 @@ def test_what_is_javas_says_so() -> None:
         AssignerWithPeriodicWatermarksWrapper(None)
     with pytest.raises(NotImplementedError, match="separator"):
         CsvSchema.builder().disable_array_element_separator()
+
+
+def test_a_time_characteristic_is_taken() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment()
+    assert env.get_stream_time_characteristic() is TimeCharacteristic.EventTime
+    env.set_stream_time_characteristic(TimeCharacteristic.ProcessingTime)
+    assert env.get_stream_time_characteristic() is TimeCharacteristic.ProcessingTime
+    with pytest.raises(NotImplementedError, match="for_ingestion_time"):
+        env.set_stream_time_characteristic(TimeCharacteristic.IngestionTime)
+
+
+def test_packages_give_the_classes_of_their_modules() -> None:
+    from headrace.common import JsonRowDeserializationSchema
+    from headrace.datastream.connectors import FileSink as Given
+    from headrace.datastream.formats.json import JsonRowDeserializationSchema as Json
+
+    assert Given is FileSink
+    assert JsonRowDeserializationSchema is Json
