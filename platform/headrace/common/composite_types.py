@@ -117,14 +117,23 @@ class RowTypeInfo(TypeInformation):
         if value is None:
             return "null"
         pairs = zip(self.field_types, value, strict=True)
-        kind = _SHORT_KINDS[value.get_row_kind().value] if isinstance(value, Row) else "+I"
+        kind = value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT
         return f"{kind}[{', '.join(kind_.format(v) for kind_, v in pairs)}]"
+
+    def printed(self, value: Any) -> str:
+        if value is None:
+            return "None"
+        kind = value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT
+        return f"{kind}[{','.join(map(str, value))}]"
 
     def collected(self, value: Any) -> Any:
         if value is None:
             return None
-        plain = [k.collected(v) for k, v in zip(self.field_types, value, strict=True)]
-        return Row.of_kind(value.get_row_kind(), *plain) if isinstance(value, Row) else Row(*plain)
+        fields = [k.collected(v) for k, v in zip(self.field_types, value, strict=True)]
+        row = Row._named(self.field_names, fields)
+        if isinstance(value, Row):
+            row.set_row_kind(value.get_row_kind())
+        return row
 
     def __str__(self) -> str:
         pairs = zip(self.field_names, self.field_types, strict=True)
@@ -263,6 +272,9 @@ class NotNullTypeInfo(TypeInformation):
 
     def format(self, value: Any) -> str:
         return self.type_info.format(value)
+
+    def printed(self, value: Any) -> str:
+        return self.type_info.printed(value)
 
     def collected(self, value: Any) -> Any:
         return self.type_info.collected(value)

@@ -86,6 +86,9 @@ class Instant:
         seconds, millis = divmod(epoch_milli, 1000)
         return Instant(seconds, millis * 1_000_000)
 
+    def __repr__(self) -> str:
+        return f"Instant<{self.seconds}, {self.nanos}>"
+
 
 def to_millis(span: Duration | Time | timedelta | int) -> int:
     """Milliseconds of a Duration, a Time, a timedelta, or a plain number of milliseconds."""

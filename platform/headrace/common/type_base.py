@@ -22,11 +22,15 @@ class TypeInformation:
         return value
 
     def format(self, value: Any) -> str:
-        """As `print` shows it: what Java would, `null` for None."""
+        """Its text in Java's form, `null` for None: in files, and as a part of other values."""
         return "null" if value is None else str(value)
 
+    def printed(self, value: Any) -> str:
+        """As `print` shows it: in Java's form, rows as PyFlink lays them out in Python."""
+        return self.format(value)
+
     def collected(self, value: Any) -> Any:
-        """As `execute_and_collect` hands it over: rows come without names."""
+        """As `execute_and_collect` hands it over: rows have the names of their declared fields."""
         return value
 
     # --- PyFlink's, for programs that ask

@@ -15,6 +15,9 @@ class RowKind(Enum):
     UPDATE_AFTER = 2
     DELETE = 3
 
+    def __str__(self) -> str:
+        return ("+I", "-U", "+U", "-D")[self.value]
+
 
 class Row:
     """A row of fields, by position (`Row(1, "a")`) or by name (`Row(id=1, name="a")`)."""
@@ -74,7 +77,7 @@ class Row:
         try:
             return self._names.index(name)
         except ValueError:
-            raise KeyError(f"no field {name!r}; this Row has {list(self._names)}") from None
+            raise ValueError(f"no field {name!r}; this Row has {list(self._names)}") from None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -91,13 +94,24 @@ class Row:
     def __len__(self) -> int:
         return len(self._values)
 
+    def __contains__(self, item: object) -> bool:
+        """Whether there is a field of the name; of a row without names, whether it is a value."""
+        return item in (self._names or self._values)
+
     def __eq__(self, other: object) -> bool:
+        """Rows of names are equal whatever the order of their fields."""
         if not isinstance(other, Row):
             return NotImplemented
-        return (self._values, self._kind) == (other._values, other._kind)
+        if self._kind is not other._kind:
+            return False
+        if self._names == other._names:
+            return self._values == other._values
+        if not self._names or not other._names:
+            return False
+        return self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
-        return hash((tuple(self._values), self._kind))
+        return hash(tuple(sorted(map(hash, self._values))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._names, tuple(self._values), self._kind.value)

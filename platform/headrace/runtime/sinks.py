@@ -28,7 +28,7 @@ class PrintSink(Sink):
 
     def line(self, value: Any, subtask: int = 0, parallelism: int = 1) -> str:
         """With the identifier and, where there are several subtasks, the subtask's number."""
-        text = self.type_info.format(value) if self.type_info else str(value)
+        text = self.type_info.printed(value) if self.type_info else str(value)
         parts = [self.identifier] if self.identifier else []
         if parallelism > 1:
             parts.append(str(subtask + 1))
@@ -54,7 +54,7 @@ class CollectSink(Sink):
         return "collect"
 
     def value(self, value: Any) -> Any:
-        """As PyFlink hands it over: rows of a declared type come without names."""
+        """As PyFlink hands it over: rows have the names of their declared fields."""
         return self.type_info.collected(value) if self.type_info else value
 
 
