@@ -9,9 +9,8 @@ from typing import Any
 
 from headrace.common.basic_types import basic
 from headrace.common.type_base import TypeInformation, TypeMismatch, shown
-from headrace.common.types import Row
+from headrace.common.types import Row, RowKind
 
-_SHORT_KINDS = ("+I", "-U", "+U", "-D")
 
 
 @dataclass(frozen=True)
@@ -332,6 +331,9 @@ class ExternalTypeInfo(TypeInformation):
 
     def format(self, value: Any) -> str:
         return self.type_info.format(value)
+
+    def printed(self, value: Any) -> str:
+        return self.type_info.printed(value)
 
     def collected(self, value: Any) -> Any:
         return self.type_info.collected(value)

@@ -212,8 +212,8 @@ def env_settings() -> Any:
     return Configuration({"headrace.executor": "in-process"})
 
 
-def test_collected_rows_come_without_names_and_floats_short() -> None:
+def test_collected_rows_have_names_and_floats_are_short() -> None:
     env = StreamExecutionEnvironment.get_execution_environment(env_settings()).set_parallelism(1)
     declared = Types.ROW_NAMED(["x", "y"], [Types.FLOAT(), Types.ROW([Types.INT()])])
     [row] = env.from_collection([(0.1, (1,))], declared).execute_and_collect()
-    assert str(row) == "<Row(0.1, <Row(1)>)>"
+    assert str(row) == "Row(x=0.1, y=Row(f0=1))"
