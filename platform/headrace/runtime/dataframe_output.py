@@ -87,7 +87,7 @@ def _unpack(
         columns = RowsToColumns(sink.kind, schema, spark_types.into_columns(sink.kind))
         for batch in batches:
             for frame in batch.column("frame"):
-                values = [value for _, _, value in frames.loads(frame.as_py())]
+                values = [value for _, _, value in frames.unpack(frame.as_py())]
                 try:
                     yield columns.batch(values)
                 except Exception as error:
