@@ -12,7 +12,6 @@ from headrace.common.type_base import TypeInformation, TypeMismatch, shown
 from headrace.common.types import Row, RowKind
 
 
-
 @dataclass(frozen=True)
 class TupleTypeInfo(TypeInformation):
     """A Python tuple with one declared type per position."""
