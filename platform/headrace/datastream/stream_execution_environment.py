@@ -129,14 +129,15 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
         return self._prepared(job_name)(lambda *_: None)
 
     def execute_async(self, job_name: str = DEFAULT_JOB_NAME) -> JobClient:
-        """Run the job beside the program. The process lives until the job has ended."""
-        job = BackgroundJob(self._prepared(job_name), daemon=False)
+        """Run the job beside the program. The process lives until the job has ended; an error of
+        the program, and control-C, cancel it."""
+        job = BackgroundJob(self._prepared(job_name), lasting=True)
         run_context.keep(job)
         return JobClient(job)
 
     def execute_to_iterator(self, job_name: str | None) -> CloseableIterator[Any]:
         """Run the job beside the program, and give what its `collect` sink gets."""
-        job = BackgroundJob(self._prepared(job_name), daemon=True)
+        job = BackgroundJob(self._prepared(job_name), lasting=False)
         if self._launched is not None:
             run_context.keep(job)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -11,6 +12,7 @@ from headrace.common.completable_future import CompletableFuture
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
+from headrace.runtime import context as run_context
 from headrace.runtime.context import StopRequest
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.executors import Execution
@@ -23,9 +25,11 @@ Runner = Callable[[Callable[[Execution, StopRequest, str], None]], JobExecutionR
 
 
 class BackgroundJob:
-    """Runs in a thread; speaks to a JobClient."""
+    """Runs in a thread; speaks to a JobClient. `lasting`: it goes on when its program has ended,
+    unless an error ended it."""
 
-    def __init__(self, run: Runner, *, daemon: bool) -> None:
+    def __init__(self, run: Runner, *, lasting: bool) -> None:
+        self.lasting = lasting
         self._run = run
         self._begun = threading.Event()
         self._execution: Execution | None = None
@@ -33,8 +37,11 @@ class BackgroundJob:
         self._job_id = ""
         self._result: Future[JobExecutionResult] = Future()
         self._cancelled = False
-        self._thread = threading.Thread(target=self._work, name="job", daemon=daemon)
+        self._thread = threading.Thread(target=self._work, name="job")
         self._thread.start()
+        if not _jobs:
+            threading._register_atexit(_end_jobs)  # type: ignore[attr-defined]
+        _jobs.append(self)
         self._begun.wait()
 
     @property
@@ -101,3 +108,22 @@ class BackgroundJob:
 
     def _was_cancelled(self) -> bool:
         return self._stop is not None and self._stop.reason == "canceled"
+
+
+_jobs: list[BackgroundJob] = []
+
+
+def _end_jobs() -> None:
+    """Called at the end of the process, before it waits for its threads. Jobs of the platform
+    have been waited for, if the program went well."""
+    failed = getattr(sys, "last_type", None) is not None or run_context.launched() is not None
+    try:
+        for job in _jobs:
+            if failed or not job.lasting:
+                job.cancel()
+            job.wait()
+    except KeyboardInterrupt:
+        for job in _jobs:
+            job.cancel()
+        for job in _jobs:
+            job.wait()
