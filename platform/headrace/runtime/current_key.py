@@ -98,6 +98,9 @@ class CurrentKey:
     def state(self, name: str, namespace: Any = None) -> Any:
         return self.entry(namespace).values.get(name)
 
+    def states(self, namespace: Any = None) -> dict[str, Any]:
+        return self.entry(namespace).values
+
     def set_state(self, name: str, value: Any, namespace: Any = None) -> None:
         self._entries.set(self.entry(namespace), name, value)
 

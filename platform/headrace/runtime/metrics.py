@@ -41,7 +41,8 @@ class BatchMetrics:
 
     def add_ages(self, ages: np.ndarray[Any, Any]) -> None:
         """Of records, ms."""
-        for age, n in zip(*(a.tolist() for a in np.unique(rounded(ages), return_counts=True))):
+        different, counts = np.unique(rounded(ages), return_counts=True)
+        for age, n in zip(different.tolist(), counts.tolist(), strict=True):
             self.ages[age] = self.ages.get(age, 0) + n
 
     def merge(self, other: dict[str, Any]) -> None:

@@ -97,7 +97,7 @@ class KafkaDecoder:
         row, ended = 0, False
         while not ended:
             try:
-                for row, (timestamp, value) in rows:
+                for row, (timestamp, value) in rows:  # noqa: B007 - the one that failed
                     decoded = deserialize(value)
                     if decoded is not None:
                         send((timestamp, decoded))

@@ -86,6 +86,10 @@ class KeyedContext(Protocol):
     def state(self, name: str, namespace: Any = None) -> Any: ...
     def set_state(self, name: str, value: Any, namespace: Any = None) -> None: ...
 
+    def states(self, namespace: Any = None) -> dict[str, Any]:
+        """All by name. Plain values of those that were set in this micro-batch may be put in the
+        place of others."""
+
     def clear_state(self, namespace: Any) -> None:
         """Drop all states of a namespace of the current key."""
 

@@ -21,7 +21,6 @@ from headrace.runtime.operators.operator import (
     side_or_main,
 )
 
-
 Send = Callable[[Element], None]
 
 

@@ -26,7 +26,13 @@ from headrace.datastream.window import (
 )
 from headrace.runtime import frames
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
-from headrace.runtime.operators.operator import KeyedContext, KeyedOperator, emit_results
+from headrace.runtime.operators.operator import (
+    KeyedContext,
+    KeyedElement,
+    KeyedOperator,
+    emit_results,
+)
+from headrace.runtime.operators.tumbling import CONTENT, Tumbling, goes
 from headrace.runtime.operators.window_content import Evicted, kept_content
 from headrace.runtime.operators.window_context import (
     AssignerContext,
@@ -37,7 +43,6 @@ from headrace.runtime.operators.window_context import (
 from headrace.runtime.operators.window_merging import MergingWindows
 
 LATE_DROPPED = "numLateRecordsDropped"
-CONTENT = "content"
 MERGING = "merging"
 
 
@@ -46,6 +51,8 @@ class Window(KeyedOperator):
     the four kinds of window function. Raises ValueError for parts that do not fit together."""
 
     gives_timestamps = True
+    #: What makes of an input and its value what windows keep; None: they keep the value.
+    wrap: Callable[[int, Any], Any] | None = None
 
     def __init__(
         self,
@@ -82,6 +89,11 @@ class Window(KeyedOperator):
         self._trigger_context = TriggerContext(keyed, context)
         self._function_context = FunctionContext(keyed, context, self._merges)
         self._call = caller(self.function, self._function_context)
+        self._quick: Tumbling | None = None
+        if goes(self.assigner, self.trigger, self.evictor):
+            self._quick = Tumbling(
+                self.assigner, self._content, self.allowed_lateness, self.process, self.wrap
+            )
         for function in (self.aggregate, self.reduce, self.function):
             if isinstance(function, Function):
                 function.open(context)
@@ -92,6 +104,12 @@ class Window(KeyedOperator):
                 function.close()
 
     # --- records
+
+    def process_many(
+        self, records: Iterable[KeyedElement], input_: int, context: KeyedContext
+    ) -> None:
+        many = super().process_many if self._quick is None else self._quick.process_many
+        many(records, input_, context)
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         timestamp = MIN_WATERMARK if context.timestamp is None else context.timestamp

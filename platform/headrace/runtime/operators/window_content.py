@@ -16,6 +16,10 @@ class Content(Protocol):
     what it was given."""
 
     def add(self, content: Any, value: Any, timestamp: int | None) -> Any: ...
+
+    def fold(self, content: Any, value: Any) -> Any:
+        """As `add`, to a window that has something."""
+
     def merge(self, content: Any, other: Any) -> Any: ...
 
     def results(self, content: Any) -> Iterable[Any]:
@@ -35,6 +39,9 @@ class Aggregated:
             content = self._function.create_accumulator()
         return self._add(value, content)
 
+    def fold(self, content: Any, value: Any) -> Any:
+        return self._add(value, content)
+
     def merge(self, content: Any, other: Any) -> Any:
         return self._function.merge(content, other)
 
@@ -46,7 +53,7 @@ class Reduced:
     """One value."""
 
     def __init__(self, reduce: Callable[[Any, Any], Any]) -> None:
-        self._reduce = reduce
+        self._reduce = self.fold = reduce
 
     def add(self, content: Any, value: Any, timestamp: int | None) -> Any:
         return value if content is None else self._reduce(content, value)
@@ -66,6 +73,9 @@ class Listed:
             return [value]
         content.append(value)
         return grown(content)
+
+    def fold(self, content: Any, value: Any) -> Any:
+        return self.add(content, value, None)
 
     def merge(self, content: Any, other: Any) -> Any:
         content.extend(other)
@@ -88,6 +98,9 @@ class Evicted:
             return [(value, timestamp)]
         content.append((value, timestamp))
         return content
+
+    def fold(self, content: Any, value: Any) -> Any:
+        raise TypeError("an evictor needs the values' timestamps")
 
     def merge(self, content: Any, other: Any) -> Any:
         return content + other

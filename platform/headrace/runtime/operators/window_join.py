@@ -82,5 +82,7 @@ class Pairs(Grouped):
 class WindowJoin(Window):
     """Two inputs; assigner, trigger and evictor see TaggedUnions."""
 
+    wrap = staticmethod(TaggedUnion)
+
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         super().process(TaggedUnion(input_, value), input_, context)

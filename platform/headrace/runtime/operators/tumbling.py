@@ -1,0 +1,95 @@
+"""The quick way into the windows that most jobs have: tumbling ones of event time, which fire when
+the watermark passes their end.
+
+Only the first record that a micro-batch has for a window goes through the window's state and
+timers; all others of its key and window are added to the content that is at hand. The result is
+that of the operator's general way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from headrace.datastream.window import EventTimeTrigger, TimeWindow, TumblingEventTimeWindows
+from headrace.runtime.frames import MAX_WATERMARK
+from headrace.runtime.operators.operator import KeyedContext, KeyedElement
+from headrace.runtime.operators.window_content import Content
+from headrace.runtime.paged import PAGE_LENGTH
+
+#: The name of a window's state that has its content.
+CONTENT = "content"
+
+Process = Callable[[Any, int, KeyedContext], None]
+
+
+def goes(assigner: Any, trigger: Any, evictor: Any) -> bool:
+    """Whether windows of this kind can be filled so."""
+    kinds = type(assigner) is TumblingEventTimeWindows and type(trigger) is EventTimeTrigger
+    return kinds and evictor is None
+
+
+class Tumbling:
+    """`process` is the general way; `wrap` makes what windows keep of an input's value."""
+
+    def __init__(
+        self,
+        assigner: TumblingEventTimeWindows,
+        content: Content,
+        lateness: int,
+        process: Process,
+        wrap: Callable[[int, Any], Any] | None = None,
+    ) -> None:
+        self._size, self._offset = assigner._size, assigner._offset
+        self._content = content
+        self._lateness = lateness
+        self._process = process
+        self._wrap = wrap
+        self._batch: object = None
+        #: (key, the window's start) -> the window's states
+        self._known: dict[tuple[str | int, int], dict[str, Any]] = {}
+
+    def process_many(
+        self, records: Iterable[KeyedElement], input_: int, context: KeyedContext
+    ) -> None:
+        size, offset, wrap, fold = self._size, self._offset, self._wrap, self._content.fold
+        known = self._of_batch(context).get
+        for context.timestamp, key, value in records:
+            context.value = value
+            timestamp = context.timestamp
+            # exact types only: 1, 1.0 and True are three keys
+            if timestamp is None or (type(key) is not str and type(key) is not int):
+                context.turn_to(key)
+                self._process(value, input_, context)
+                continue
+            start = timestamp - (timestamp - offset) % size
+            states = known((key, start))
+            content = None if states is None else states.get(CONTENT)
+            if content is None or (type(content) is list and len(content) >= PAGE_LENGTH - 1):
+                self._first(value, input_, key, start, context)
+            else:
+                states[CONTENT] = fold(content, value if wrap is None else wrap(input_, value))
+
+    def _of_batch(self, context: KeyedContext) -> dict[tuple[str | int, int], dict[str, Any]]:
+        if self._batch is not context.batch:
+            self._batch = context.batch
+            self._known = {}
+        return self._known
+
+    def _first(
+        self, value: Any, input_: int, key: str | int, start: int, context: KeyedContext
+    ) -> None:
+        context.turn_to(key)
+        end = start + self._size - 1
+        if end <= context.watermark:  # late, or to be fired at once
+            self._process(value, input_, context)
+            return
+        window = TimeWindow(start, end + 1)
+        element = value if self._wrap is None else self._wrap(input_, value)
+        before = context.state(CONTENT, window)
+        content = self._content.add(before, element, context.timestamp)
+        context.set_state(CONTENT, content, window)
+        context.register_timer(end, window)
+        if self._lateness and end + self._lateness < MAX_WATERMARK:
+            context.register_timer(end + self._lateness, window)
+        self._known[key, start] = context.states(window)
