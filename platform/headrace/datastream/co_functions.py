@@ -40,7 +40,7 @@ class CoProcessFunction(Function):
 
     class Context(abc.ABC):
         @abc.abstractmethod
-        def timestamp(self) -> int | None: ...
+        def timestamp(self) -> int: ...
 
         @abc.abstractmethod
         def timer_service(self) -> TimerService:

@@ -71,7 +71,7 @@ class RuntimeContext(KeyedStateStore):
 
     @abc.abstractmethod
     def get_task_name_with_subtasks(self) -> str:
-        """As "Map (3/6)": of subtask 2 of 6."""
+        """As "Map (3/6)#0": of subtask 2 of 6, in the first attempt."""
 
     @abc.abstractmethod
     def get_number_of_parallel_subtasks(self) -> int: ...

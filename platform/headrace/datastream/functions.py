@@ -124,7 +124,8 @@ class ProcessFunction(Function):
 
     class Context(abc.ABC):
         @abc.abstractmethod
-        def timestamp(self) -> int | None: ...
+        def timestamp(self) -> int:
+            """The element's; of one without a time the smallest there is, as in PyFlink."""
 
         @abc.abstractmethod
         def timer_service(self) -> TimerService: ...

@@ -43,7 +43,8 @@ class TaskContext(api.RuntimeContext):
         return self._task
 
     def get_task_name_with_subtasks(self) -> str:
-        return f"{self._task} ({self._subtask + 1}/{self.get_number_of_parallel_subtasks()})"
+        of = f"{self._subtask + 1}/{self.get_number_of_parallel_subtasks()}"
+        return f"{self._task} ({of})#{self.get_attempt_number()}"
 
     def get_number_of_parallel_subtasks(self) -> int:
         return self._program.subtasks

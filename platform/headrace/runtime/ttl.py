@@ -219,7 +219,7 @@ class TtlMap(api.MapState[Any, Any]):
     def put_all(self, dict_value: dict[Any, Any]) -> None:
         stored = self._stored()
         used = self._lifetime.use()
-        stored.update((key, (value, used)) for key, value in dict_value.items())
+        stored.update((key, (value, used)) for key, value in dict(dict_value).items())
         self._write(stored)
 
     def remove(self, key: Any) -> None:

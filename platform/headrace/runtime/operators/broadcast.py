@@ -23,6 +23,7 @@ from headrace.runtime.operators.operator import (
     KeyedContext,
     KeyedOperator,
     emit_results,
+    known_time,
     side_or_main,
 )
 
@@ -118,8 +119,8 @@ class _Times(BaseBroadcastProcessFunction.BaseContext):
         self._keyed = keyed
         self._states = states
 
-    def timestamp(self) -> int | None:
-        return self._keyed.timestamp
+    def timestamp(self) -> int:
+        return known_time(self._keyed.timestamp)
 
     def current_processing_time(self) -> int:
         return self._keyed.processing_time
@@ -152,7 +153,7 @@ class _KeyedReading(_Reading, KeyedBroadcastProcessFunction.OnTimerContext):
         super().__init__(keyed, states)
         self.function_context = FunctionContext(keyed)
 
-    def timestamp(self) -> int | None:
+    def timestamp(self) -> int:
         return self.function_context.timestamp()
 
     def timer_service(self) -> TimerService:

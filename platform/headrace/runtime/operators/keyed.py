@@ -17,6 +17,7 @@ from headrace.runtime.operators.operator import (
     KeyedContext,
     KeyedOperator,
     emit_results,
+    known_time,
     method,
 )
 
@@ -126,8 +127,8 @@ class FunctionContext(KeyedProcessFunction.OnTimerContext):
     def turn_to_element(self) -> None:
         self._fired = None
 
-    def timestamp(self) -> int | None:
-        return self._keyed.timestamp if self._fired is None else self._fired
+    def timestamp(self) -> int:
+        return known_time(self._keyed.timestamp if self._fired is None else self._fired)
 
     def time_domain(self) -> TimeDomain:
         return self._domain

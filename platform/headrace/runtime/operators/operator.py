@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from headrace.datastream.functions import RuntimeContext
 from headrace.datastream.output_tag import OutputTag
+from headrace.runtime.frames import MIN_WATERMARK
 
 #: (timestamp or None, value)
 Element = tuple[int | None, Any]
@@ -168,6 +169,11 @@ class OperatorError(RuntimeError):
 def method(function: Any, name: str) -> Callable[..., Any]:
     """The method `name` of a Function, or the callable given in its place."""
     return getattr(function, name, function)  # type: ignore[no-any-return]
+
+
+def known_time(timestamp: int | None) -> int:
+    """As functions see it: of an element without a time the smallest there is, as in PyFlink."""
+    return MIN_WATERMARK if timestamp is None else timestamp
 
 
 def side_or_main(result: Any) -> tuple[str | None, Any]:

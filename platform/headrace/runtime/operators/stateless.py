@@ -17,6 +17,7 @@ from headrace.runtime.operators.operator import (
     OperatorError,
     Output,
     StatelessOperator,
+    known_time,
     method,
     side_or_main,
 )
@@ -125,8 +126,8 @@ class UnkeyedContext(ProcessFunction.Context, CoProcessFunction.Context, TimerSe
     def __init__(self, output: Clock) -> None:
         self._output = output
 
-    def timestamp(self) -> int | None:
-        return self.element_time
+    def timestamp(self) -> int:
+        return known_time(self.element_time)
 
     def timer_service(self) -> TimerService:
         return self
