@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from headrace.datastream.functions import RuntimeContext
 from headrace.datastream.output_tag import OutputTag
-from headrace.runtime.frames import MIN_WATERMARK
 
 #: (timestamp or None, value)
 Element = tuple[int | None, Any]
@@ -173,7 +172,7 @@ def method(function: Any, name: str) -> Callable[..., Any]:
 
 def known_time(timestamp: int | None) -> int:
     """As functions see it: of an element without a time the smallest there is, as in PyFlink."""
-    return MIN_WATERMARK if timestamp is None else timestamp
+    return -(1 << 63) if timestamp is None else timestamp
 
 
 def side_or_main(result: Any) -> tuple[str | None, Any]:
