@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headrace.common.typeinfo import TypeInformation
+from headrace.common.types import Row
+from headrace.datastream.closeable_iterator import CloseableIterator
 from headrace.datastream.functions import Function, KeyedProcessFunction
 from headrace.datastream.streams.refusals import refuse
 from headrace.datastream.streams.stream import DataStream
@@ -113,6 +115,14 @@ class KeyedStream(DataStream):
         from headrace.datastream.streams.interval import IntervalJoin
 
         return IntervalJoin(self, other)
+
+    def execute_and_collect(
+        self, job_execution_name: str | None = None, limit: int | None = None
+    ) -> CloseableIterator[Any] | list[Any]:
+        """As in PyFlink: Rows of key (f0) and value (f1)."""
+        select = self._selector
+        rows = DataStream.map(self, lambda value: Row(f0=select(value), f1=value))
+        return rows.execute_and_collect(job_execution_name, limit)
 
     # --- what a keyed stream does not take
 

@@ -1,4 +1,4 @@
-"""PyFlink's older classes are the newer ones in other words."""
+"""What PyFlink does in its own way: older classes, names in packages, odd results."""
 
 from __future__ import annotations
 
@@ -198,3 +198,9 @@ def test_packages_give_the_classes_of_their_modules() -> None:
 
     assert Given is FileSink
     assert JsonRowDeserializationSchema is Json
+
+
+def test_a_keyed_stream_collects_rows_of_key_and_value() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment(IN_PROCESS)
+    words = env.from_elements("a", "bb").key_by(len)
+    assert list(words.execute_and_collect()) == [Row(f0=1, f1="a"), Row(f0=2, f1="bb")]
