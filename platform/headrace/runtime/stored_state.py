@@ -17,7 +17,7 @@ import pyarrow as pa
 from headrace.runtime import bound_state, decoded_keys, timers, ttl
 from headrace.runtime.entry_pages import stored_entries
 from headrace.runtime.frames import loads
-from headrace.runtime.operators import window
+from headrace.runtime.operators import tumbling, window
 from headrace.runtime.paged import PagedMap
 from headrace.runtime.state import Entries
 
@@ -168,7 +168,7 @@ class Windows:
             for result, kept_under in (mapping or {}).items():
                 merged[_same(owner.key)][kept_under.start, kept_under.end] = result
         for owner in owners:
-            content = group.read(owner, window.CONTENT)
+            content = group.read(owner, tumbling.CONTENT)
             if content is not None:
                 result = merged[_same(owner.key)].get(owner.namespace)
                 span = _span(owner.namespace) if result is None else (result.start, result.end)
@@ -193,7 +193,7 @@ def _named(name: str, value: Any) -> tuple[str, str]:
         return name.removeprefix(bound_state.BROADCAST), "broadcast"
     if name.startswith(bound_state.USER):
         return name.removeprefix(bound_state.USER), _kind(value)
-    return name, "window" if name == window.CONTENT else "internal"
+    return name, "window" if name == tumbling.CONTENT else "internal"
 
 
 def _kind(value: Any) -> str:
