@@ -10,6 +10,7 @@ import pytest
 
 from headrace.common import Duration, Time, WatermarkStrategy
 from headrace.datastream import (
+    KeyedCoProcessFunction,
     KeyedProcessFunction,
     RuntimeContext,
     StreamExecutionEnvironment,
@@ -109,17 +110,31 @@ def values(found: Results) -> dict[str, list[int]]:
     return {name: sorted(n for *_, each in rows for n in each) for name, rows in found.items()}
 
 
-def test_an_idle_source_holds_event_time_back_no_more(tmp_path: Path) -> None:
+class Timed(KeyedCoProcessFunction):
+    """When event time has reached the records of the first stream."""
+
+    def process_element1(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> None:
+        ctx.timer_service().register_event_time_timer(value[0])
+
+    def process_element2(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> None: ...
+
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Iterable[Any]:
+        yield ctx.get_current_key(), timestamp
+
+
+def test_sources_that_are_idle_or_have_ended_hold_event_time_back_no_more(tmp_path: Path) -> None:
     def build(env: StreamExecutionEnvironment) -> Streams:
         idle = by_first_field().with_idleness(Duration.of_millis(SOON))
         quiet = env.from_source(Batches([[(3, "a", 1)]], bounded=False), idle, "quiet")
         busy = env.from_source(
             Batches([[(5, "a", 2)], [(95, "a", 3)]], bounded=False), by_first_field(), "busy"
         )
+        ended = env.from_collection([(0, "a", 0)])
         windows = quiet.union(busy).key_by(lambda v: v[1])
         windows = windows.window(TumblingEventTimeWindows.of(Time.milliseconds(10)))
-        return {"windows": windows.apply(Content())}
+        both = busy.connect(ended).key_by(lambda v: v[1], lambda v: v[1])
+        return {"windows": windows.apply(Content()), "timers": both.process(Timed())}
 
-    found = Job(build, tmp_path).run_until(lambda found: bool(found))
+    found = Job(build, tmp_path).run_until(lambda found: len(found) == 2)
 
-    assert found == {"windows": [("a", 10, [(3, "a", 1), (5, "a", 2)])]}
+    assert found == {"windows": [("a", 10, [(3, "a", 1), (5, "a", 2)])], "timers": [("a", 5)]}

@@ -33,6 +33,7 @@ from headrace.runtime.transformations import (
     Transformation,
     upstream,
 )
+from headrace.runtime.watermarks import ANY
 
 _OPERATORS = {
     "map": stateless.Map,
@@ -170,7 +171,7 @@ class _Compiler:
     def _generator(self, name: str, strategy: WatermarkStrategy, level: int = 0) -> frozenset[str]:
         # a generator without a word from any split holds the watermark back, as Flink's does;
         # behind an exchange there is one split
-        splits = ("*",) if strategy.silent or level else ()
+        splits = (ANY,) if strategy.silent or level else ()
         self.generators[name] = Generator(name, strategy, splits)
         return frozenset((name,))
 

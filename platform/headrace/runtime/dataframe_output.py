@@ -29,7 +29,12 @@ from headrace.runtime.arrow_rows import RowsToColumns
 from headrace.runtime.operators.operator import OperatorError
 from headrace.runtime.program import PackedProgram, Program
 from headrace.runtime.sources import CollectionSource
-from headrace.runtime.transformations import SourceTransformation, Transformation, upstream
+from headrace.runtime.transformations import (
+    GraphError,
+    SourceTransformation,
+    Transformation,
+    upstream,
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,8 @@ def dataframe(
     _kept.append(tempfile.TemporaryDirectory(prefix="headrace-"))
     folder = Path(_kept[-1].name)
     prepared = spark_plan.prepare(spark, program, folder, {}, {})
-    bounded = spark_plan.bounded(program, prepared)
+    bounded = spark_plan.bounded(prepared)
+    _refuse_mix(program, prepared)
     control = None
     if bounded:
         control = dataframe_rows.once(spark)
@@ -95,6 +101,19 @@ def _unpack(
                     raise OperatorError(name, what, traceback.format_exc()) from error
 
     return run
+
+
+def _refuse_mix(program: Program, prepared: spark_plan.Prepared) -> None:
+    """Nobody sees where a source of such a query ends."""
+    ending = [number for number, source in prepared.items() if source.bounded]
+    timed = any(g.strategy.assigner and not g.strategy.silent for g in program.generators.values())
+    if timed and ending and len(ending) < len(prepared):
+        names = ", ".join(program.sources[number].described for number in ending)
+        raise GraphError(
+            f"the stream has event time, and sources that end ({names}) beside sources that do "
+            "not: in a stream that becomes a DataFrame event time would wait for them for ever. "
+            "Make all sources bounded, or none, or end the stream in a sink"
+        )
 
 
 def _refuse_sources(program: Program) -> None:

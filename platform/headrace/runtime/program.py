@@ -128,9 +128,10 @@ class Program:
         reached = [source]
         for node_id in reached:
             node = self.nodes[node_id]
-            generator = self.generators.get(f"generator-{node.id}")
-            if generator is not None:
-                generator.splits += tuple(f"{source}:{split}" for split in splits)
+            for kind in ("silent", "generator"):
+                generator = self.generators.get(f"{kind}-{node.id}")
+                if generator is not None:
+                    generator.splits += tuple(f"{source}:{split}" for split in splits)
             for targets in node.outputs.values():
                 reached += [t.node for t in targets if t.stays and t.node not in reached]
 

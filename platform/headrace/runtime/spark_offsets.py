@@ -46,6 +46,10 @@ class SparkOffsets:
         metadata = json.loads(self._lines(batch)[1])
         return int(metadata["conf"]["spark.sql.shuffle.partitions"])
 
+    def stood_still(self, batch: int, source: int) -> bool:
+        """Whether a batch, not the first, found nothing new in a source."""
+        return self._line(batch, source) == self._line(batch - 1, source)
+
     def next_start(self, source: int) -> Any:
         """What the next batch, or the one to be run again, starts from; None: not known yet."""
         batch = self.completed

@@ -10,14 +10,12 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headrace.datastream.connectors.kafka import KafkaSource
 from headrace.runtime import spark_sources
 from headrace.runtime.frames import REPORT, SCHEMA
 from headrace.runtime.ingest import ingest, ingest_control
 from headrace.runtime.kafka_input import KafkaInput
 from headrace.runtime.program import PackedProgram, Program
 from headrace.runtime.spark_state import LevelProcessor
-from headrace.runtime.transformations import GraphError
 
 Prepared = Mapping[int, spark_sources.SparkSource]
 
@@ -46,7 +44,7 @@ def build(
     ticks = spark_sources.control_rows(spark, control)
     packed, frames = frames_of(spark, program, prepared, ticks)
     wanted = [REPORT, *program.sinks]
-    return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded(program, prepared))
+    return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded(prepared))
 
 
 def prepare(
@@ -95,22 +93,6 @@ def frames_of(
     return packed, frames
 
 
-def bounded(program: Program, prepared: Prepared) -> bool:
-    """Whether the job ends. Raises GraphError for a mix in which event time would stand still."""
-    each = {number: source.bounded for number, source in prepared.items()}
-    # the driver sees where Kafka sources end, and tells the windows
-    untold = [
-        n for n, ends in each.items() if ends and not isinstance(program.sources[n], KafkaSource)
-    ]
-    if (
-        untold
-        and not all(each.values())
-        and any(g.strategy.assigner and not g.strategy.silent for g in program.generators.values())
-    ):
-        names = ", ".join(program.sources[n].described for n in untold)
-        raise GraphError(
-            f"the job has event time, and sources that end ({names}) beside sources that do not: "
-            "the end of such a source alone is not told to the windows yet, so their time would "
-            "stand still. Make all sources bounded, or none"
-        )
-    return all(each.values())
+def bounded(prepared: Prepared) -> bool:
+    """Whether the job ends."""
+    return all(source.bounded for source in prepared.values())

@@ -21,6 +21,7 @@ from headrace.runtime.parts import Part
 from headrace.runtime.program import Program
 from headrace.runtime.sinks import CollectSink
 from headrace.runtime.transformations import SinkTransformation, Transformation
+from headrace.runtime.watermarks import ANY
 
 SPLIT = "0"
 
@@ -190,14 +191,12 @@ class JobHarness:
     def _advance_watermark(self, node: Transformation, timestamp: int) -> None:
         if not MIN_WATERMARK <= timestamp <= MAX_WATERMARK:
             raise ValueError(f"{timestamp} is no watermark")
-        self._batch(watermarks={f"silent-{self._running.sources[node.id]}/*": timestamp})
+        number = self._running.sources[node.id]
+        splits = ANY, f"{number}:{SPLIT}"
+        self._batch(watermarks={f"silent-{number}/{split}": timestamp for split in splits})
 
     def _end_source(self, node: Transformation) -> None:
-        number = self._running.sources[node.id]
-        self._batch(
-            ended_splits=[f"{number}:{SPLIT}"],
-            watermarks={f"silent-{number}/*": MAX_WATERMARK},
-        )
+        self._batch(ended_splits=[f"{self._running.sources[node.id]}:{SPLIT}"])
 
     def _batch(self, **what: Any) -> None:
         running = self._running

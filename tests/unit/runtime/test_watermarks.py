@@ -8,7 +8,12 @@ import pytest
 
 from headrace.common import Duration, Time, WatermarkStrategy
 from headrace.common.watermark_generator import WatermarkGenerator, WatermarkOutput
-from headrace.datastream import DataStream, KeyedProcessFunction, StreamExecutionEnvironment
+from headrace.datastream import (
+    DataStream,
+    KeyedCoProcessFunction,
+    KeyedProcessFunction,
+    StreamExecutionEnvironment,
+)
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.runtime.local_run import LocalRun
 from headrace.runtime.operators.operator import OperatorError
@@ -199,3 +204,40 @@ def test_alignment_is_taken_and_changes_no_result() -> None:
     assert aligned.alignment is not None
     assert aligned.alignment.update_interval == Duration.of_seconds(1)
     assert watermark_behind(aligned, (5, "a")) == 4
+
+
+def test_a_source_without_timestamps_holds_time_back_until_it_has_ended() -> None:
+    """As rules from a collection do beside a stream of events."""
+    env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(1)
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(First())
+    untimed = WatermarkStrategy.no_watermarks()
+    events = env.from_source(CollectionSource(()), strategy, "events")
+    rules = env.from_source(CollectionSource(()), untimed, "rules").key_by(lambda v: v[1])
+    words = env.from_collection([]).key_by(lambda v: v[1])
+    ticking = events.key_by(lambda v: v[1]).connect(rules).process(Ticking())
+    ticking.key_by(lambda v: "").connect(words).process(Ticking()).sink_to(CollectSink())
+    program = env.compile("test")
+    run = LocalRun(program, ("0",))
+    first, second, third = program.sources
+
+    def given(**told: Any) -> list[Any]:
+        [values] = run.batch(**told).values()
+        return [value for _, value in values]
+
+    assert given(rows={first: [Part("0", [(None, (5, "a")), (None, (50, "a"))])]}) == []
+    assert given(ended_splits=[f"{second}:0"]) == []
+    assert given(ended_splits=[f"{third}:0"]) == [5]
+    assert given(ended=True) == [50]
+
+
+class Ticking(KeyedCoProcessFunction):
+    """Numbers come out when event time has reached them."""
+
+    def process_element1(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> None:
+        number = value[0] if isinstance(value, tuple) else value
+        ctx.timer_service().register_event_time_timer(number)
+
+    def process_element2(self, value: Any, ctx: KeyedCoProcessFunction.Context) -> None: ...
+
+    def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Any:
+        yield timestamp
