@@ -1,4 +1,4 @@
-"""Entries of state lie in pages: as many as there is need of, each read and written once a batch."""
+"""Entries of state lie in pages: as many as needed, each read and written once a batch."""
 
 from __future__ import annotations
 
