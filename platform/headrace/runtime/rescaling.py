@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from headrace.runtime.spark_offsets import SparkOffsets
@@ -47,5 +48,13 @@ def _unfinished(offsets: SparkOffsets) -> int | None:
 
 
 def _repartition(spark: SparkSession, offsets: SparkOffsets, partitions: int) -> None:
-    log.warning("the job's state is spread over %d tasks from now on", partitions)
-    spark._streamingCheckpointManager.repartition(str(offsets.checkpoint), partitions)
+    """What Spark refuses leaves the checkpoint as it was: the job goes on with as many tasks."""
+    before = offsets.planned
+    try:
+        spark._streamingCheckpointManager.repartition(str(offsets.checkpoint), partitions)
+    except PySparkException as error:
+        if offsets.planned != before:
+            raise
+        log.warning("the job's state is not spread over %d tasks: %s", partitions, error)
+    else:
+        log.info("the job's state is spread over %d tasks from now on", partitions)
