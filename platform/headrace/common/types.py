@@ -99,19 +99,12 @@ class Row:
         return item in (self._names or self._values)
 
     def __eq__(self, other: object) -> bool:
-        """Rows of names are equal whatever the order of their fields."""
         if not isinstance(other, Row):
             return NotImplemented
-        if self._kind is not other._kind:
-            return False
-        if self._names == other._names:
-            return self._values == other._values
-        if not self._names or not other._names:
-            return False
-        return self.as_dict() == other.as_dict()
+        return (self._values, self._kind) == (other._values, other._kind)
 
     def __hash__(self) -> int:
-        return hash(tuple(sorted(map(hash, self._values))))
+        return hash((tuple(self._values), self._kind))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._names, tuple(self._values), self._kind.value)
