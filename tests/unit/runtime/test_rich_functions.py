@@ -162,7 +162,7 @@ class Facts(MapFunction):
 def test_a_function_knows_where_it_runs() -> None:
     job = LocalJob(lambda s: s.map(Facts()).name("Ask"), out_of_orderness=None)
     job.run._packed.unpack()
-    assert job.only(s0=[1]) == [("Ask", "Ask (1/1)", 1, 4, 0, 0, "none", "none")]
+    assert job.only(s0=[1]) == [("Ask", "Ask (1/1)#0", 1, 4, 0, 0, "none", "none")]
     job.run.restart()
     job.run.restart()
     assert job.only(s0=[1])[0][5] == 1

@@ -152,7 +152,7 @@ def test_rows_are_pyflinks() -> None:
     assert str(Row("hi", 1, None)) == "<Row('hi', 1, None)>"
     assert str(Row(name="Ada", age=36)) == "Row(name='Ada', age=36)"
     person = Row("name", "age")("Ada", 36)
-    assert (person.name, person["age"], "Ada" in person, len(person)) == ("Ada", 36, True, 2)
+    assert (person.name, person["age"], "name" in person, len(person)) == ("Ada", 36, True, 2)
     nested = Row(a=Row(b=1), c=[Row(b=2)], d={"e": Row(b=3)})
     assert nested.as_dict(True) == {"a": {"b": 1}, "c": [{"b": 2}], "d": {"e": {"b": 3}}}
     changed = Row(name="Ada", age=36)
