@@ -9,7 +9,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.common.types import Row
 from headrace.datastream.closeable_iterator import CloseableIterator
 from headrace.datastream.functions import Function, KeyedProcessFunction
-from headrace.datastream.streams.refusals import refuse
+from headrace.datastream.streams.refusals import refuse, refuse_no_function
 from headrace.datastream.streams.stream import DataStream
 from headrace.datastream.window import (
     CountSlidingWindowAssigner,
@@ -69,6 +69,7 @@ class KeyedStream(DataStream):
 
     def reduce(self, func: Any) -> DataStream:
         """Emits, for each value, all values of its key so far reduced to one."""
+        refuse_no_function("reduce", func)
         return self._keyed("Reduce", keyed.Reduce(func), self.get_type())
 
     def sum(self, position_to_sum: int | str = 0) -> DataStream:

@@ -24,6 +24,14 @@ def refuse(problem: str) -> NoReturn:
     raise GraphError(f"{problem} ({line})" if line else problem)
 
 
+def refuse_no_function(kind: str, function: Any) -> None:
+    """Raises TypeError, as PyFlink does, for what can be no function of a stream's `kind`; a
+    process function may be anything that has its methods."""
+    if kind != "process" and not callable(function) and not hasattr(function, kind):
+        name = "".join(part.capitalize() for part in kind.split("_"))
+        raise TypeError(f"{kind} takes a {name}Function or a function, not {function!r:.80}")
+
+
 def refuse_keyed_state(function: Any, why: str) -> None:
     """Raises GraphError where the function's `open` asks its context for keyed state."""
     code = getattr(getattr(type(function), "open", None), "__code__", None)

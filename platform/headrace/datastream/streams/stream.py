@@ -13,7 +13,11 @@ from headrace.datastream.output_tag import OutputTag
 from headrace.datastream.state import MapStateDescriptor
 from headrace.datastream.stream_ends import StreamEnds
 from headrace.datastream.streams import fields
-from headrace.datastream.streams.refusals import refuse, refuse_keyed_state
+from headrace.datastream.streams.refusals import (
+    refuse,
+    refuse_keyed_state,
+    refuse_no_function,
+)
 from headrace.runtime import exchanges
 from headrace.runtime.exchanges import Exchange
 from headrace.runtime.operators.operator import method
@@ -104,6 +108,7 @@ class DataStream(StreamEnds, DataFrames):
         checked: TypeInformation | None,
         declared: TypeInformation | None = None,
     ) -> DataStream:
+        refuse_no_function(kind, function)
         refuse_keyed_state(function, "its stream is not keyed; call key_by before it")
         transformation = MapTransformation(
             name=name, inputs=self._edges, output_type=checked, kind=kind, function=function
