@@ -229,9 +229,9 @@ def _boolean(value: Any) -> str:
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _OTHER_NAMES = {
-    "SQL_DATE": "Date",
-    "SQL_TIME": "Time",
-    "SQL_TIMESTAMP": "Timestamp",
+    "SQL_DATE": "DateTypeInfo",
+    "SQL_TIME": "TimeTypeInfo",
+    "SQL_TIMESTAMP": "TimestampTypeInfo",
     "PICKLED_BYTE_ARRAY": "PickledByteArrayTypeInfo",
 }
 _BASIC: dict[str, BasicTypeInfo] = {

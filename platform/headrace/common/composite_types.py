@@ -71,7 +71,8 @@ class RowTypeInfo(TypeInformation):
         return list(self.field_types)
 
     def get_field_index(self, field_name: str) -> int:
-        return self.field_names.index(field_name) if field_name in self.field_names else -1
+        """ValueError for a name that no field has."""
+        return self.field_names.index(field_name)
 
     def check(self, value: Any, where: str = "value") -> Any:
         """Also of a tuple, a list, a dict by the fields' names, or an object with attributes of
@@ -134,6 +135,8 @@ class RowTypeInfo(TypeInformation):
         return row
 
     def __str__(self) -> str:
+        if self == RowTypeInfo(self.field_types):
+            return f"RowTypeInfo({', '.join(map(str, self.field_types))})"
         pairs = zip(self.field_names, self.field_types, strict=True)
         return f"RowTypeInfo({', '.join(f'{name}: {kind}' for name, kind in pairs)})"
 
