@@ -65,15 +65,14 @@ class PlainQueries:
         threading.Thread(target=self._see_to_end, name="plain queries", daemon=True).start()
 
     def settle(self) -> None:
-        """The program has ended: so do its queries. All they did is reported."""
+        """The program has ended: so do its queries and its session. All they did is reported."""
         self._ended.set()
-        if not self.used or self._context.jobs:
-            return
-        self._stop_all()
+        if not self._context.jobs:
+            self._stop_all()
         until = time.monotonic() + NEWS_SECONDS
         while self._running and time.monotonic() < until:
             time.sleep(0.01)
-        if SparkContext._active_spark_context is not None:
+        if self.used and SparkContext._active_spark_context is not None:
             SparkContext._active_spark_context.stop()
 
     # --- starting
