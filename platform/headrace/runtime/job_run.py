@@ -6,6 +6,7 @@ import pickle
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.plan import plan
 from headrace.runtime.program import Program
 from headrace.runtime.python_sources import ControlFile
+from headrace.runtime.socket_ends import SocketEnds
 from headrace.runtime.spark_offsets import SparkOffsets
 from headrace.runtime.ticks import Ticks
 from headrace.wire import events, rundir
@@ -59,6 +61,7 @@ class JobRun:
         self._state_dir = context.checkpoint_dir / "headrace"
         self._control = ControlFile(self._state_dir / "control.json")
         self._offsets = SparkOffsets(self._spark_checkpoint)
+        self._sockets = SocketEnds(program, self._state_dir)
         self._names = outputs.sink_names(program)
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
@@ -128,6 +131,7 @@ class JobRun:
         is refused before its sources are moved, and kept only when its sources are there."""
         identity = self._state_dir / "program.json"
         state_identity.compare(self._program, identity)
+        self._sockets.forget()
         if rescaling.waits(self._offsets):
             before = state_identity.parallelism(identity)
             self._program.parallelism = before or self._program.parallelism
@@ -201,6 +205,8 @@ class JobRun:
         self.collected = self._reporting.collected  # grows while the job runs
         self._kafka.watch()
         planned = self._read(spark, planned, self._all_read)
+        if self._sockets.ended_last(self._control.told()):
+            planned = replace(planned, bounded=True)
         while planned.bounded and not self._kafka.bounded_ended and self._wait_for_more():
             planned = self._read(spark, planned, self._all_read)
         if planned.bounded and not self._context.stop.asked.is_set():
@@ -217,7 +223,7 @@ class JobRun:
         while True:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
-            failure = self._watch(query, enough if planned.bounded else self._tell_ended)
+            failure = self._watch(query, enough if planned.bounded else self._no_more)
             if self._context.stop.asked.is_set():
                 return planned
             if failure is None and not self._kafka.replaced.is_set():
@@ -245,6 +251,15 @@ class JobRun:
         if new:
             self._control.end_splits(sorted(new))
         return False
+
+    def _no_more(self) -> bool:
+        """Of an unbounded job: whether it ends all the same, as the servers of its sockets have
+        closed the connections."""
+        self._tell_ended()
+        new = self._sockets.closed() - self._control.told().keys()
+        if new:
+            self._control.end_splits(sorted(new))
+        return self._sockets.ended_last(self._control.told())
 
     def _end_told(self) -> bool:
         """Whether a batch has carried the end of input; what sources hold beyond is not wanted."""
@@ -302,7 +317,7 @@ class JobRun:
             ticks.observe(reporting.take_records() > 0, reporting.take_timers())
             if self._kafka.replaced.is_set():
                 query.stop()
-            elif new and enough():
+            elif (new or self._sockets.closed()) and enough():
                 query_stop.stop(query)
         if stop.asked.is_set() and query.isActive:
             query_stop.stop(query)

@@ -93,7 +93,8 @@ class _CollectionReader(_Reader):
 
 
 class SocketData(DataSource):
-    """Options `host`, `port`. Rows: (values: pickled list of lines)."""
+    """Options `host`, `port`, and `closed`: a file that is made when all lines of a server that
+    closed the connection are processed. Rows: (values: pickled list of lines)."""
 
     @classmethod
     def name(cls) -> str:
@@ -103,31 +104,31 @@ class SocketData(DataSource):
         return "values binary"
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
-        return _SocketReader(self.options["host"], int(self.options["port"]))
+        host, port = self.options["host"], int(self.options["port"])
+        return _SocketReader(host, port, Path(self.options["closed"]))
 
 
 class _SocketReader(_Reader):
     """Lines are kept until their batch is committed; a restored query counts on. What an earlier
     driver had read and not committed cannot be read again."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, closed: Path) -> None:
         self._lines = SocketLines(host, port)
+        self._closed = closed
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"address": self._lines.address}
+        return {"arguments": (*self._lines.address, self._closed)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(*state["address"])  # type: ignore[misc]
+        self.__init__(*state["arguments"])  # type: ignore[misc]
 
     def position(self, start: int) -> int:
+        if self._closed.exists():
+            return start
         closed = self._lines.closed  # before the count: what came before it is all there
         position = self._lines.received(start)
         if closed and position <= start:
-            host, port = self._lines.address
-            raise ConnectionError(
-                f"the server at {host}:{port} closed the connection; all lines it sent are "
-                "processed. A restart of the job connects again"
-            )
+            self._closed.touch()
         return position
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -16,6 +17,7 @@ from headrace.common.serialization import (
     SimpleStringSchema,
 )
 from headrace.datastream.connectors.kafka import KafkaSource
+from headrace.runtime.errors import JobFailed
 from headrace.runtime.kafka_brokers import Offsets, each
 from headrace.runtime.kafka_input import KafkaInput, client_options
 from headrace.runtime.operators.operator import OperatorError
@@ -23,12 +25,24 @@ from headrace.runtime.parts import Part
 from headrace.runtime.sources import DEAD_LETTERS, DeadLetter
 
 
+_NO_CONNECTOR = (
+    "Spark's Kafka connector is not on the class path. The platform brings it; without it, name "
+    "its jars in HEADRACE_SPARK_JARS, or set spark.jars.packages to "
+    "org.apache.spark:spark-sql-kafka-0-10_2.13 of version"
+)
+
+
 def rows(spark: SparkSession, kafka: KafkaInput, limits: dict[str, str]) -> DataFrame:
     """(key, value, topic, partition, offset, timestamp in ms), up to where the source ends.
     Raises JobFailed."""
     columns: list[Column | str] = ["key", "value", "topic", "partition", "offset"]
     options = {**consumer(kafka.source), **kafka.options(), **limits}
-    read = spark.readStream.format("kafka").options(**options).load()
+    try:
+        read = spark.readStream.format("kafka").options(**options).load()
+    except AnalysisException as error:
+        if "find data source: kafka" not in str(error):
+            raise
+        raise JobFailed(f"{_NO_CONNECTOR} {spark.version}", restartable=False) from None
     chosen = read.select(*columns, F.unix_millis("timestamp").alias("timestamp"))
     return chosen if kafka.kept.ends is None else chosen.where(_before(kafka.kept.ends))
 

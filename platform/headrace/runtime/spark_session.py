@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -43,6 +44,7 @@ _LOGGERS = {
     f"{_SQL}.python.streaming.TransformWithStateInPySparkStateServer": "ERROR",
     f"{_SQL}.streaming.runtime.ResolveWriteToStream": "ERROR",
     f"{_SQL}.streaming.runtime.ProcessingTimeExecutor": "ERROR",
+    f"{_SQL}.datasources.DataSourceManager": "ERROR",  # the job's second query registers again
     "org.apache.spark.sql.kafka010.KafkaDataConsumer": "ERROR",
 }
 
@@ -137,6 +139,7 @@ def _units(match: re.Match[str]) -> str:
 
 def quieten(session: SparkSession) -> None:
     """Warnings and worse only, and none for each state that has no value yet."""
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # not each connection it closes
     session.sparkContext.setLogLevel("WARN")
     jvm: Any = session.sparkContext._jvm
     log4j = jvm.org.apache.logging.log4j

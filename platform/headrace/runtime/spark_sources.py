@@ -73,8 +73,15 @@ def prepare(
         return _python(spark, python_sources.CollectionData, options, bounded=True)
     if isinstance(source, SocketSource):
         options = {"host": source.host, "port": str(source.port)}
+        options["closed"] = str(closed_socket(state_dir, number))
         return _python(spark, python_sources.SocketData, options, bounded=False)
     raise TypeError(f"no way to read a {type(source).__name__} on Spark")
+
+
+def closed_socket(state_dir: Path, number: int) -> Path:
+    """The file that says that the server behind a source closed the connection. It is of one
+    attempt: another one connects again."""
+    return state_dir / f"socket-{number}.closed"
 
 
 def control_rows(spark: SparkSession, path: Path) -> DataFrame:

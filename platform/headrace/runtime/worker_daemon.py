@@ -19,6 +19,8 @@ Worker = Callable[[socket.socket, bool], int]
 
 #: The workers that run tasks; the daemon's first argument says which kind it forks.
 TASKS = "pyspark.worker"
+#: Tells its every step on the terminal.
+TALKATIVE = "pyspark.sql.streaming.transform_with_state_driver_worker"
 PRELOADED = (
     "pandas",
     "pyarrow",
@@ -36,6 +38,9 @@ def main() -> None:
         # shared with the workers, and left out when each of them collects garbage after a task
         gc.freeze()
         daemon.worker = closing_behind(daemon.worker)  # type: ignore[assignment]
+    if sys.argv[1:2] == [TALKATIVE]:
+        vars(importlib.import_module(TALKATIVE))["print"] = lambda *_: None
+    daemon.worker = parting_quietly(daemon.worker)  # type: ignore[assignment]
     daemon.manager()
 
 
@@ -50,6 +55,18 @@ def closing_behind(worker: Worker) -> Worker:
             if code:
                 closing.close_all()
         return code
+
+    return run
+
+
+def parting_quietly(worker: Worker) -> Worker:
+    """Spark's worker, without a traceback where the JVM has gone before it: a query has stopped."""
+
+    def run(sock: socket.socket, authenticated: bool) -> int:
+        try:
+            return worker(sock, authenticated)
+        except BrokenPipeError:
+            return 1
 
     return run
 
