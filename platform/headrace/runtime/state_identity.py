@@ -18,6 +18,7 @@ from headrace.runtime import kafka_topics
 from headrace.runtime.compiler import GENERATED_UID
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.operators.operator import KeyedOperator
+from headrace.runtime.operators.shared_function import SharedCoProcess
 from headrace.runtime.program import Program
 from headrace.wire import rundir
 
@@ -61,6 +62,7 @@ def identity(program: Program) -> dict[str, Any]:
         "max_parallelism": program.max_parallelism,
         "parallelism": program.parallelism,
         "operators": {node.uid: node.level for node in keyed},
+        "per_subtask": [n.name for n in keyed if isinstance(n.operator, SharedCoProcess)],
         # their kinds in order, as Spark keeps offsets; topics, paths and addresses may change
         "sources": [source.described.partition(":")[0] for source in program.sources.values()],
         "reads": [_read(source) for source in program.sources.values()],
@@ -74,6 +76,13 @@ def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
     if kept["max_parallelism"] != now["max_parallelism"]:
         problems.append(
             f"max parallelism was {kept['max_parallelism']}, is {now['max_parallelism']}"
+        )
+    parallelism_was = kept.get("parallelism", now["parallelism"])
+    if now["per_subtask"] and parallelism_was != now["parallelism"]:
+        names = ", ".join(repr(name) for name in now["per_subtask"])
+        problems.append(
+            f"{names} keeps attributes in each of {parallelism_was} subtasks, and the parallelism "
+            f"is {now['parallelism']}; keyed state goes on with any parallelism"
         )
     if kept["sources"] != now["sources"]:
         problems.append(f"its sources were {kept['sources']}, are {now['sources']}")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from headrace.common import Row, WatermarkStrategy
-from headrace.datastream import DataStream, KeyedProcessFunction, MapFunction
+from headrace.datastream import CoMapFunction, DataStream, KeyedProcessFunction, MapFunction
 from headrace.datastream.functions import RuntimeContext
 from headrace.datastream.state import ListStateDescriptor
 from headrace.runtime import state_identity
@@ -21,6 +21,7 @@ from headrace.runtime.errors import JobFailed
 from headrace.runtime.frames import MAX_WATERMARK
 from headrace.runtime.keys import encode
 from headrace.runtime.operators.operator import OperatorError
+from headrace.runtime.program import Program
 from tests.unit.runtime.local_jobs import First, LocalJob
 
 ROOT = Path(__file__).parents[3]
@@ -178,6 +179,40 @@ def test_a_program_that_would_lose_state_is_refused(tmp_path: Path) -> None:
     larger = LocalJob(window_job, max_parallelism=8).run.program
     with pytest.raises(JobFailed, match="max parallelism was 4, is 8"):
         state_identity.keep_or_compare(larger, kept)
+
+
+class Latest(CoMapFunction):
+    """Its inputs meet in an attribute."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def map1(self, value: Any) -> Any:
+        self.seen = value
+
+    def map2(self, value: Any) -> Any:
+        return self.seen
+
+
+def test_another_parallelism_takes_keyed_state_along_but_no_attributes(tmp_path: Path) -> None:
+    def program(build: Any, parallelism: int) -> Program:
+        compiled = LocalJob(build).run.program
+        compiled.parallelism = parallelism
+        return compiled
+
+    keyed, kept = window_job, tmp_path / "headrace" / "keyed.json"
+    state_identity.keep_or_compare(program(keyed, 2), kept)
+    state_identity.keep_or_compare(program(keyed, 3), kept)
+    assert state_identity.parallelism(kept) == 3
+    kept = tmp_path / "headrace" / "unkeyed.json"
+    state_identity.keep_or_compare(program(latest, 2), kept)
+    state_identity.keep_or_compare(program(latest, 2), kept)
+    with pytest.raises(JobFailed, match="keeps attributes in each of 2 subtasks"):
+        state_identity.keep_or_compare(program(latest, 3), kept)
+
+
+def latest(stream: DataStream) -> DataStream:
+    return stream.connect(stream.map(lambda v: v)).map(Latest())
 
 
 def test_an_operator_with_a_uid_may_move(tmp_path: Path) -> None:
