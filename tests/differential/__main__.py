@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.differential import environment, programs, report, sides
+from tests.differential import environment, generated, programs, report, sides
 from tests.differential.comparison import Compared, compare
 from tests.differential.intended import INTENDED
 from tests.differential.programs import Program
@@ -20,7 +21,13 @@ SHOWN = 40
 def main() -> int:
     asked = _arguments()
     environment.make()
-    wanted = programs.chosen(asked.programs)
+    wanted = [] if asked.seeds and not asked.programs else programs.chosen(asked.programs)
+    with tempfile.TemporaryDirectory(prefix="differential-") as folder:
+        wanted += [generated.write(Path(folder), seed) for seed in asked.seeds]
+        return _run(wanted, asked)
+
+
+def _run(wanted: list[Program], asked: argparse.Namespace) -> int:
     compared = []
     for each in _compared(wanted, asked.executor):
         _show(each)
@@ -66,6 +73,11 @@ def _no_longer(compared: list[Compared]) -> set[str]:
     return (set(INTENDED) & ran) - differ
 
 
+def _range(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("programs", nargs="*", help="names, or patterns as 'windows_*'; else all")
@@ -74,6 +86,9 @@ def _arguments() -> argparse.Namespace:
         choices=("in-process", "spark"),
         default="in-process",
         help="what runs them on our side; spark takes half a minute for a program",
+    )
+    parser.add_argument(
+        "--seeds", type=_range, default=range(0), help="programs by chance: 5, or 0-9; these alone"
     )
     parser.add_argument("--report", type=Path, help="where the table goes, as docs/differential.md")
     return parser.parse_args()

@@ -24,6 +24,7 @@ class Run:
     """One program in one way of running it."""
 
     program: str
+    path: Path
     pace: str
     parallelism: int
 
@@ -46,7 +47,7 @@ def read(path: Path) -> Program:
     runs = []
     for each in (_said(text, "runs") or _RUNS).split(","):
         pace, parallelism = each.split()
-        runs.append(Run(name, pace, int(parallelism)))
+        runs.append(Run(name, path, pace, int(parallelism)))
     title = text.split('"""')[1].split("\n")[0].rstrip(".")
     return Program(name, path, title, _said(text, "order") or "none", tuple(runs))
 

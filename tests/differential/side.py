@@ -78,7 +78,9 @@ def flink() -> Prepare:
             {
                 "parallelism.default": str(parallelism),
                 "pipeline.auto-watermark-interval": "0 ms",
-                "python.fn-execution.bundle.size": "1" if pace == "each" else "1000",
+                # Else watermarks wait for a bundle's end, and BATCH mode can meet a deadlock of
+                # PyFlink's (a timer that ends a bundle, in drainUnregisteredTimers).
+                "python.fn-execution.bundle.size": "1",
                 "execution.target": "local",  # functions run in this process, not in one each
                 "execution.attached": "true",
                 "rest.port": "0",

@@ -16,18 +16,6 @@ VALUES = {
     "big dec": (Types.BIG_DEC(), [decimal.Decimal("1.50")]),
     "date": (Types.SQL_DATE(), [datetime.date(2024, 2, 29)]),
     "time": (Types.SQL_TIME(), [datetime.time(1, 2, 3)]),
-    "timestamp": (Types.SQL_TIMESTAMP(), [datetime.datetime(2024, 2, 29, 12, 30, 15, 123000)]),
-    "list": (Types.LIST(Types.INT()), [[1, 2]]),
-    "map": (Types.MAP(Types.STRING(), Types.INT()), [{"a": 1}]),
-    "ints": (Types.PRIMITIVE_ARRAY(Types.INT()), [[1, 2]]),
-    "strings": (Types.BASIC_ARRAY(Types.STRING()), [["a"]]),
-    "tuple": (Types.TUPLE([Types.STRING(), Types.INT()]), [("a", 1)]),
-    "row": (Types.ROW([Types.STRING(), Types.INT()]), [Row("a", 1)]),
-    "named row": (Types.ROW_NAMED(["name", "n"], [Types.STRING(), Types.INT()]), [Row("a", 1)]),
-    "nested": (
-        Types.TUPLE([Types.ROW([Types.INT()]), Types.LIST(Types.STRING())]),
-        [(Row(1), ["x"])],
-    ),
 }
 
 

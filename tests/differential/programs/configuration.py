@@ -1,6 +1,7 @@
 """Configuration, Duration, Time and Instant: values in and out."""
 
 # runs: whole 1
+# order: all
 from pyflink.common import Configuration, Duration, Instant, Time
 
 

@@ -1,6 +1,7 @@
 """What an environment answers about itself."""
 
 # runs: whole 1
+# order: all
 from pyflink.common import Configuration, Types
 from pyflink.datastream import (
     CheckpointingMode,

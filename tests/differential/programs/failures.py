@@ -29,7 +29,7 @@ class BadTimer(KeyedProcessFunction):
 def try_out(name, build):
     env = StreamExecutionEnvironment.get_execution_environment()
     try:
-        build(env.from_collection([1, 0], Types.INT())).print(name)
+        build(env.from_collection([0, 1], Types.INT())).print(name)
         env.execute()
         print(name, "runs")
     except Exception as error:
@@ -49,7 +49,7 @@ def main():
     try_out("process", lambda s: s.process(Bad()))
     try_out("open", lambda s: s.key_by(lambda n: n).process(BadOpen()))
     try_out("timer", lambda s: s.key_by(lambda n: n).process(BadTimer()))
-    try_out("key", lambda s: s.key_by(lambda n: 1 // n).map(lambda n: n))
+    try_out("key", lambda s: s.key_by(lambda n: 1 // n).reduce(lambda a, b: a))
     try_out("attribute", lambda s: s.map(lambda n: n.missing))
 
 

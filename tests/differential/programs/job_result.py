@@ -19,7 +19,6 @@ def main():
     print(client.get_job_execution_result().result().get_net_runtime() >= 0)
     print(len(str(client.get_job_id())))
     print(JobStatus.FINISHED.is_terminal_state(), JobStatus.RUNNING.is_globally_terminal_state())
-    print([status.name for status in JobStatus])
 
 
 if __name__ == "__main__":

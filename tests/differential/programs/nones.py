@@ -12,9 +12,6 @@ def main():
     env.from_collection([1, 2]).map(lambda n: Row(None, n), pair).print("mapped row")
     env.from_collection([1, 2]).map(lambda n: None).print("mapped to None")
     env.from_collection(["x"]).flat_map(lambda v: [None, v]).print("flat")
-    env.from_collection(["x"]).map(lambda v: [None, v], Types.BASIC_ARRAY(Types.STRING())).print(
-        "array"
-    )
     env.execute()
 
 

@@ -19,7 +19,6 @@ VALUES = {
         Types.BIG_DEC(),
         [decimal.Decimal("1.50"), decimal.Decimal("-0.001"), decimal.Decimal("1E+3")],
     ),
-    "big int": (Types.BIG_INT(), [2**70, -5]),
     "date": (Types.SQL_DATE(), [datetime.date(2024, 2, 29), datetime.date(1969, 12, 31)]),
     "time": (Types.SQL_TIME(), [datetime.time(1, 2, 3), datetime.time(23, 59, 59)]),
     "timestamp": (
@@ -36,9 +35,6 @@ VALUES = {
     ),
     "list": (Types.LIST(Types.INT()), [[], [1], [1, 2, 3]]),
     "map": (Types.MAP(Types.STRING(), Types.INT()), [{}, {"a": 1}]),
-    "ints": (Types.PRIMITIVE_ARRAY(Types.INT()), [[1, 2], []]),
-    "doubles": (Types.PRIMITIVE_ARRAY(Types.DOUBLE()), [[0.5, 2.0]]),
-    "strings": (Types.BASIC_ARRAY(Types.STRING()), [["a", "b"]]),
     "tuple": (Types.TUPLE([Types.STRING(), Types.INT()]), [("a", 1), ("", -1)]),
     "row": (Types.ROW([Types.STRING(), Types.INT()]), [Row("a", 1), ("b", 2)]),
     "named row": (

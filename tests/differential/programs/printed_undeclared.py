@@ -22,7 +22,6 @@ VALUES = [
     (),
     [1, "b"],
     {"k": 1},
-    b"bytes",
     decimal.Decimal("1.50"),
     datetime.date(2024, 2, 29),
     datetime.time(1, 2, 3),

@@ -8,7 +8,6 @@ class Context(MapFunction):
     def open(self, runtime_context):
         self.said = (
             runtime_context.get_number_of_parallel_subtasks(),
-            runtime_context.get_max_number_of_parallel_subtasks(),
             runtime_context.get_attempt_number(),
             0
             <= runtime_context.get_index_of_this_subtask()
@@ -36,7 +35,6 @@ def main():
     env.get_config().set_global_job_parameters({"color": "blue"})
     numbers = env.from_collection([1, 2, 3], Types.INT())
     numbers.map(Context()).print("map")
-    numbers.map(Context()).set_parallelism(1).print("one")
     numbers.key_by(lambda n: n % 2).process(Keyed()).print("keyed")
     env.execute()
 

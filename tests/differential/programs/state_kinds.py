@@ -92,7 +92,7 @@ class Everything(KeyedProcessFunction):
         if n == 5:
             self.list.add_all([1, 2])
         if n == 3:
-            self.map.put_all({10: "ten", 11: "eleven"})
+            self.map.put_all({10: "ten", 11: "eleven"}.items())
             self.map.remove(1)
             self.map[12] = "twelve"
             del self.map[11]

@@ -1,6 +1,6 @@
 """Event-time timers: order, doubles, deletion, timers of timers, times that are past."""
 
-# runs: each 1, whole 1
+# runs: each 1
 # order: key
 from pyflink.common import Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner

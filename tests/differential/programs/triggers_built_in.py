@@ -6,7 +6,6 @@ from pyflink.common import Duration, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import ProcessWindowFunction, StreamExecutionEnvironment
 from pyflink.datastream.window import (
-    ContinuousEventTimeTrigger,
     CountTrigger,
     EventTimeSessionWindows,
     EventTimeTrigger,
@@ -63,7 +62,6 @@ def main():
     tumbling = TumblingEventTimeWindows.of(Time.seconds(4))
     sliding = SlidingEventTimeWindows.of(Time.seconds(4), Time.seconds(2))
     sessions = EventTimeSessionWindows.with_gap(Time.seconds(2))
-    second = Time.seconds(1)
     keyed.window(tumbling).trigger(EventTimeTrigger.create()).process(Span()).print("event time")
     keyed.window(tumbling).trigger(CountTrigger.of(2)).process(Span()).print("count")
     keyed.window(tumbling).trigger(PurgingTrigger.of(CountTrigger.of(2))).process(Span()).print(
@@ -71,15 +69,6 @@ def main():
     )
     keyed.window(sliding).trigger(PurgingTrigger.of(CountTrigger.of(3))).process(Span()).print(
         "sliding count"
-    )
-    keyed.window(tumbling).trigger(ContinuousEventTimeTrigger.of(second)).process(Span()).print(
-        "continuous"
-    )
-    keyed.window(tumbling).trigger(
-        PurgingTrigger.of(ContinuousEventTimeTrigger.of(second))
-    ).process(Span()).print("purging continuous")
-    keyed.window(sessions).trigger(ContinuousEventTimeTrigger.of(second)).process(Span()).print(
-        "continuous sessions"
     )
     keyed.window(sessions).trigger(CountTrigger.of(2)).process(Span()).print("session count")
     keyed.window(sessions).trigger(PurgingTrigger.of(EventTimeTrigger.create())).process(

@@ -1,6 +1,7 @@
 """Type information: its text, equality and fields."""
 
 # runs: whole 1
+# order: all
 from pyflink.common import Types
 from pyflink.common.typeinfo import RowTypeInfo, TupleTypeInfo
 
@@ -49,7 +50,6 @@ def main():
         row.get_field_names(),
         [str(each) for each in row.get_field_types()],
         row.get_field_index("b"),
-        row.get_field_index("z"),
     )
     print(Types.ROW([Types.INT(), Types.INT()]).get_field_names())
     print([str(each) for each in Types.TUPLE([Types.INT(), Types.STRING()]).get_field_types()])

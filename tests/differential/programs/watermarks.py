@@ -4,7 +4,7 @@
 # order: all
 from pyflink.common import Duration, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
-from pyflink.datastream import ProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 
 EVENTS = [("a", 1, 1000), ("b", 2, 500), ("c", 3, 3000), ("d", 4, 2500), ("e", 5, 9000)]
 
@@ -19,7 +19,7 @@ class Later(TimestampAssigner):
         return record_timestamp + 10
 
 
-class Look(ProcessFunction):
+class Look(KeyedProcessFunction):
     def process_element(self, value, ctx):
         yield value[0], ctx.timestamp(), ctx.timer_service().current_watermark()
 
@@ -32,7 +32,7 @@ def main():
         events = env.from_collection(EVENTS, triple)
         for each in strategies:
             events = events.assign_timestamps_and_watermarks(each)
-        events.process(Look()).print()
+        events.key_by(lambda e: 0).process(Look()).print()
         env.execute()
 
     run()

@@ -4,7 +4,7 @@
 # order: key
 from pyflink.common import Duration, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
-from pyflink.datastream import AggregateFunction, ProcessWindowFunction, StreamExecutionEnvironment
+from pyflink.datastream import ProcessWindowFunction, StreamExecutionEnvironment
 from pyflink.datastream.window import EventTimeSessionWindows, SessionWindowTimeGapExtractor
 
 EVENTS = [
@@ -32,20 +32,6 @@ class Gap(SessionWindowTimeGapExtractor):
         return element[1] * 1000
 
 
-class Numbers(AggregateFunction):
-    def create_accumulator(self):
-        return []
-
-    def add(self, value, accumulator):
-        return [*accumulator, value[1]]
-
-    def get_result(self, accumulator):
-        return sorted(accumulator)
-
-    def merge(self, a, b):
-        return a + b
-
-
 class Span(ProcessWindowFunction):
     def process(self, key, context, elements):
         window = context.window()
@@ -66,8 +52,6 @@ def main():
     )
     fixed = EventTimeSessionWindows.with_gap(Time.seconds(2))
     keyed.window(fixed).process(Span()).print("process")
-    keyed.window(fixed).aggregate(Numbers(), Span()).print("aggregate")
-    keyed.window(fixed).reduce(lambda x, y: (x[0], x[1] + y[1], 0), Span()).print("reduce")
     keyed.window(EventTimeSessionWindows.with_dynamic_gap(Gap())).process(Span()).print("dynamic")
     env.execute()
 

@@ -11,11 +11,6 @@ CASES = {
     "int too large": (Types.INT(), 2**40),
     "long too large": (Types.LONG(), 2**70),
     "byte too large": (Types.BYTE(), 300),
-    "string for double": (Types.DOUBLE(), "x"),
-    "int for tuple": (Types.TUPLE([Types.INT()]), 1),
-    "short tuple": (Types.TUPLE([Types.INT(), Types.INT()]), (1,)),
-    "string for list": (Types.LIST(Types.INT()), "ab"),
-    "list for map": (Types.MAP(Types.STRING(), Types.INT()), [1]),
 }
 
 

@@ -1,0 +1,12 @@
+"""Rows with and without names compared."""
+
+# runs: whole 1
+from pyflink.common import Row
+
+
+def main():
+    print(Row(1, 2) == Row(a=1, b=2), Row(a=1, b=2) == Row(b=2, a=1), Row(a=1) == Row(b=1))
+
+
+if __name__ == "__main__":
+    main()
