@@ -31,6 +31,12 @@ def rows(spark: SparkSession, source: DataFrameSource) -> DataFrame:
     return frame.select(F.struct(*[F.col(_quoted(name)) for name in source.columns]).alias(VALUE))
 
 
+def count(source: DataFrameSource) -> int:
+    """How many sources Spark sees of it."""
+    leaves = source.dataframe._jdf.queryExecution().analyzed().collectLeaves().distinct()
+    return sum(leaves.apply(at).isStreaming() for at in range(leaves.size())) or 1
+
+
 def decoder(kind: RowTypeInfo) -> Callable[[pa.RecordBatch], Iterator[Part]]:
     to_rows: list[ColumnsToRows] = []
 

@@ -20,6 +20,7 @@ from headrace.connectors.twophase import keeping
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Recovery
 from headrace.connectors.twophase.ownership import OwnerStore
+from headrace.runtime import context as run_context
 from headrace.runtime import (
     dataframe_rows,
     interrupts,
@@ -32,8 +33,8 @@ from headrace.runtime import (
     spark_session,
     state_identity,
 )
-from headrace.runtime import context as run_context
 from headrace.runtime.batch_reporting import BatchReporting
+from headrace.runtime.bounded_sources import BoundedSources
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
 from headrace.runtime.kafka_losses import DataLost
@@ -62,6 +63,7 @@ class JobRun:
         self._control = ControlFile(self._state_dir / "control.json")
         self._offsets = SparkOffsets(self._spark_checkpoint)
         self._sockets = SocketEnds(program, self._state_dir)
+        self._bounded = BoundedSources(program, self._offsets)
         self._names = outputs.sink_names(program)
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
@@ -247,9 +249,12 @@ class JobRun:
 
     def _tell_ended(self) -> bool:
         """A split that was read to its end holds event time back no more; the job runs on."""
-        new = set(self._kafka.ended_splits) - self._control.told().keys()
+        told = self._control.told().keys()
+        new = {*self._kafka.ended_splits, *self._bounded.ended()} - told
         if new:
             self._control.end_splits(sorted(new))
+        elif self._bounded.splits - told:
+            self._control.tick()  # the next batch shows whether it finds more
         return False
 
     def _no_more(self) -> bool:

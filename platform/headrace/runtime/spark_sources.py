@@ -41,6 +41,14 @@ class SparkSource:
     bounded: bool
 
 
+def count(source: Any) -> int:
+    """How many sources Spark sees of one of the API's."""
+    if isinstance(source, DataFrameSource):
+        return dataframe_rows.count(source)
+    lines = isinstance(source, FileSource) and source.format == TextLineFormat()
+    return len(source.paths) if lines else 1
+
+
 def prepare(
     spark: SparkSession,
     source: Any,
