@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyspark
 
-from benchmarks import figures, processes
+from benchmarks import figures
 from benchmarks.dataflow import programs, running, topics
 from benchmarks.dataflow.programs import Ends, Subject
 from headrace.datastream import StreamExecutionEnvironment
@@ -56,13 +56,14 @@ class _Comparison:
     def __init__(self, asked: argparse.Namespace, servers: str, broker: int, home: Path) -> None:
         self._asked = asked
         self._servers = servers
-        self._broker = broker
         self._machine = running.Machine(
             CORES,
             MEMORY_MIB,
             [str(path) for path in jars.resolve("spark", asked.jars)],
             home / "runs",
             asked.per_batch,
+            without=(broker,),
+            weighed=asked.many_keys,
         )
         self._topics: dict[tuple[int, int, int], str] = {}
 
@@ -90,7 +91,7 @@ class _Comparison:
                 _note(f"{subject.name}: {found.micros:.1f} µs, {found.per_second:,.0f}/s")
                 if number >= 0:
                     runs[subject.name].append(found)
-        head = ["program", "CPU µs per record", "goal", "records/s"]
+        head = ["program", "CPU µs per record", "goal", "JVM's compilers, µs", "records/s"]
         print(figures.table(head, [_row(subject, runs[subject.name]) for subject in subjects]))
 
     def _many_keys(self) -> None:
@@ -100,7 +101,7 @@ class _Comparison:
         last = found.marks[-1].batch
         rows = [
             ["records, each with a key of its own", f"{found.marks[-1].records:,}"],
-            ["CPU µs per record", f"{found.micros:.1f}"],
+            ["CPU µs per record, without the JVM's compilers", f"{found.micros:.1f}"],
             ["records/s", f"{found.per_second:,.0f}"],
             ["memory of driver, JVM and workers at most, MiB", f"{found.memory_mib:,.0f}"],
             ["state as Spark tells it, MiB", f"{last.state_size / 2**20:,.0f}"],
@@ -112,8 +113,7 @@ class _Comparison:
         records = asked.per_batch * (asked.warm_up + 1 + batches)
         program = self._program(subject, records)
         try:
-            memory = self._memory if asked.many_keys else None
-            return running.run(program, self._machine, asked.warm_up, self._cpu, memory)
+            return running.run(program, self._machine, asked.warm_up)
         finally:
             shutil.rmtree(self._machine.home, ignore_errors=True)
 
@@ -132,18 +132,13 @@ class _Comparison:
             self._topics[which] = topics.preload(self._servers, records, keys)
         return self._topics[which]
 
-    def _cpu(self) -> float:
-        return processes.cpu_seconds(without=[self._broker])
-
-    def _memory(self) -> float:
-        return processes.memory_mib(without=[self._broker])
-
 
 def _row(subject: Subject, runs: list[running.Run]) -> list[str]:
     return [
         subject.name,
         figures.spread([run.micros for run in runs], 1),
         "" if subject.goal is None else f"{subject.goal:g}",
+        figures.spread([run.compiler_micros for run in runs], 1),
         figures.spread([run.per_second for run in runs]),
     ]
 

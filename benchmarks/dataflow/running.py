@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import processes
 from headrace.runtime.context import RunContext, StopRequest
 from headrace.runtime.job_run import JobRun
 from headrace.runtime.program import Program
@@ -24,6 +24,10 @@ class Machine:
     jars: list[str]
     home: Path
     per_batch: int
+    #: Processes whose CPU and memory are not the job's: the broker.
+    without: tuple[int, ...] = ()
+    #: Whether memory is looked at, which takes a while.
+    weighed: bool = False
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,9 @@ class Mark:
 
     records: int
     seconds: float
+    #: Of driver, JVM and Python workers; the JVM's compilers apart.
     cpu_seconds: float
+    compiler_seconds: float
     memory_mib: float
     batch: CheckpointCompleted
 
@@ -50,8 +56,14 @@ class Run:
 
     @property
     def micros(self) -> float:
-        """CPU per record: driver, JVM and Python workers."""
+        """CPU per record, without the JVM's compilers."""
         used = self.marks[-1].cpu_seconds - self.marks[self.warm_up].cpu_seconds
+        return used / self.records * 1e6
+
+    @property
+    def compiler_micros(self) -> float:
+        """What those used besides: less and less, the longer the JVM runs."""
+        used = self.marks[-1].compiler_seconds - self.marks[self.warm_up].compiler_seconds
         return used / self.records * 1e6
 
     @property
@@ -66,27 +78,24 @@ class Run:
 class Marks:
     """Listens to the job."""
 
-    def __init__(self, cpu: Callable[[], float], memory: Callable[[], float] | None) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.found: list[Mark] = []
-        self._cpu = cpu
-        self._memory = memory
+        self._machine = machine
 
     def report(self, event: events.Event) -> None:
         if isinstance(event, CheckpointCompleted) and event.records_in:
             records = event.records_in + (self.found[-1].records if self.found else 0)
-            memory = self._memory() if self._memory else 0.0
-            self.found.append(Mark(records, time.monotonic(), self._cpu(), memory, event))
+            compiling = processes.compiler_seconds(without=self._machine.without)
+            used = processes.cpu_seconds(without=self._machine.without) - compiling
+            memory = 0.0
+            if self._machine.weighed:
+                memory = processes.memory_mib(without=self._machine.without)
+            self.found.append(Mark(records, time.monotonic(), used, compiling, memory, event))
 
 
-def run(
-    program: Program,
-    machine: Machine,
-    warm_up: int,
-    cpu: Callable[[], float],
-    memory: Callable[[], float] | None = None,
-) -> Run:
+def run(program: Program, machine: Machine, warm_up: int) -> Run:
     """The program to its end; its first `warm_up` batches, and one more, do not count."""
-    marks = Marks(cpu, memory)
+    marks = Marks(machine)
     folder = machine.home / uuid.uuid4().hex
     folder.mkdir(parents=True)
     JobRun(program, _context(program, machine, folder, marks), None).execute()
@@ -104,7 +113,11 @@ def _context(program: Program, machine: Machine, folder: Path, marks: Marks) -> 
         run_dir=folder,
         checkpoint_dir=folder / "checkpoint",
         jars=machine.jars,
-        configuration={"source.max-records-per-batch": str(machine.per_batch)},
+        configuration={
+            "source.max-records-per-batch": str(machine.per_batch),
+            # compilers whose time can be told apart to the end
+            "spark.driver.extraJavaOptions": "-Xss8m -XX:-UseDynamicNumberOfCompilerThreads",
+        },
         reporter=marks,
         stop=StopRequest(),
     )

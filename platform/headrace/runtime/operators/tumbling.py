@@ -34,7 +34,7 @@ class Tumbling:
 
     def __init__(
         self,
-        assigner: TumblingEventTimeWindows,
+        assigner: Any,
         content: Content,
         lateness: int,
         process: Process,
