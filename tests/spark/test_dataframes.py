@@ -23,8 +23,10 @@ from headrace.datastream import (
     RuntimeContext,
     StreamExecutionEnvironment,
 )
+from headrace.datastream.dataframes import DataFrameSource
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.window import TumblingEventTimeWindows
+from headrace.runtime import dataframe_rows
 from headrace.runtime.transformations import GraphError
 
 COUNTED = Types.ROW_NAMED(["user", "n"], [Types.STRING(), Types.LONG()])
@@ -205,3 +207,12 @@ def test_the_script_of_the_documentation_runs(
     exec(script, {"__name__": "__main__"})
     rows = spark.read.parquet(str(out)).collect()
     assert [tuple(row) for row in rows] == [("ann", "Ann B.", 2)]
+
+
+def test_a_dataframe_may_read_several_streams(spark: SparkSession, clicks: Clicks) -> None:
+    """Spark keeps the offsets of each, in this order, before those of what comes next."""
+    rate = spark.readStream.format("rate").load().selectExpr("CAST(value AS STRING) AS user")
+    both = clicks.stream.select("user").union(rate)
+    assert dataframe_rows.count(DataFrameSource(both)) == 2
+    assert dataframe_rows.count(DataFrameSource(rate)) == 1
+    assert dataframe_rows.count(DataFrameSource(spark.range(1))) == 1
