@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from headrace.runtime import closing
-from headrace.runtime.frames import MAX_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK, Control, Frame, FrameWriter
 from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics
 from headrace.runtime.operators.operator import Element
 from headrace.runtime.operators.timestamps import taken_watermarks
@@ -47,6 +47,8 @@ class Decoded(Protocol):
     rejected: dict[str, list[Element]]
     #: When the source got each record, ms since 1970; empty where it does not say.
     arrived: np.ndarray[Any, Any]
+    #: What the source itself says, ms.
+    watermark: int | None
 
 
 #: Pipelines of this worker process, by program, source and subtask: functions are opened once in
@@ -97,6 +99,8 @@ class IngestStage:
         self._pipeline = pipeline
         self._pipeline.begin(self._writer)
         self._assigners = program.assigners(level=0)
+        #: What the source said, as a Control row carries it.
+        self._emitted: dict[str, int] = {}
         self._begun = False
         self._metrics = BatchMetrics()
 
@@ -112,6 +116,9 @@ class IngestStage:
                 self._pipeline.send(self._node, tag, elements)
             self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))
             self._metrics.add_ages(np.maximum(0, time - part.arrived))
+            if part.watermark is not None and not self._program.batch:
+                split = f"silent-{self._node.id}/{self._node.id}:{part.split}"
+                self._emitted[split] = max(part.watermark, self._emitted.get(split, MIN_WATERMARK))
 
     def ready(self) -> Iterator[Frame]:
         """Frames, once they are worth it: few large ones cost less than many small ones."""
@@ -122,11 +129,11 @@ class IngestStage:
 
     def finish(self) -> Iterator[Frame]:
         """What the task has to say at its end; nothing when it saw no row."""
-        if not self._metrics.records_in:
+        if not self._metrics.records_in and not self._emitted:
             return
         self._pipeline.finish()
         yield from self._writer.frames()
-        watermarks = taken_watermarks(self._assigners)
+        watermarks = taken_watermarks(self._assigners) | self._emitted
         if self._program.levels and watermarks:
             yield from self._writer.control(Control(watermarks, ended=False))
         self._pipeline.measures.take(self._metrics)

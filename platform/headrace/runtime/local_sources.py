@@ -59,7 +59,8 @@ class LocalReader:
             self.ended = self._source.bounded
             return []
         pieces = self._source.pieces(self._position, end)
-        parts = [Part(SPLIT, list(stamped(self._source.read(piece)))) for piece in pieces]
+        read = self._source.read
+        parts = [Part.of_python(SPLIT, list(stamped(read(piece)))) for piece in pieces]
         self._position = end
         return parts
 

@@ -100,7 +100,7 @@ def chunks(elements: Iterable[tuple[int | None, Any]]) -> Iterator[tuple[bytes]]
 
 def decode(batch: pa.RecordBatch) -> Iterator[Part]:
     for chunk in batch.column("values"):
-        yield Part(SPLIT, frames.loads(chunk.as_py()))
+        yield Part.of_python(SPLIT, frames.loads(chunk.as_py()))
 
 
 def options(source: PythonSource, path: Path, parallelism: int) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
 from headrace.runtime.program import Generator
 
-#: The split of a generator that is heard of at the end of its input only, or behind an exchange.
+#: The split of a generator that makes no watermarks, or is behind an exchange.
 ANY = "*"
 
 
@@ -59,10 +59,9 @@ class SplitWatermarks:
         prefix = f"{generator.name}/"
         spoken = {split for split in self._watermarks if split.startswith(prefix)}
         splits = spoken | {prefix + split for split in generator.splits}
-        # a silent generator holds back until all it reads has ended
+        # a silent generator holds back until all that it reads has ended, or speaks by itself
         others = splits - {prefix + ANY}
-        over = all(self._watermarks.get(split) == MAX_WATERMARK for split in others)
-        return others if others and over else splits
+        return others if others and others <= spoken else splits
 
     def _idle_since(self, split: str, timeout: int | None, time: int) -> int | None:
         """When the split became idle; None while it is not."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headrace.common import Duration, Time, WatermarkStrategy
+from headrace.common import Configuration, Duration, Time, WatermarkStrategy
 from headrace.common.watermark_generator import WatermarkGenerator, WatermarkOutput
 from headrace.datastream import (
     DataStream,
@@ -14,6 +14,7 @@ from headrace.datastream import (
     KeyedProcessFunction,
     StreamExecutionEnvironment,
 )
+from headrace.datastream.connectors.python_source import PythonSource, SourceWatermark
 from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.runtime.local_run import LocalRun
 from headrace.runtime.operators.operator import OperatorError
@@ -241,3 +242,40 @@ class Ticking(KeyedCoProcessFunction):
 
     def on_timer(self, timestamp: int, ctx: KeyedCoProcessFunction.OnTimerContext) -> Any:
         yield timestamp
+
+
+class Speaking(PythonSource):
+    """Each list is a micro-batch."""
+
+    def __init__(self, *batches: list[Any]) -> None:
+        self.batches = batches
+
+    def start(self) -> int:
+        return 0
+
+    def latest(self, position: int) -> int:
+        return min(position + 1, len(self.batches))
+
+    def pieces(self, start: int, end: int) -> list[Any]:
+        return list(self.batches[start:end])
+
+    def read(self, piece: list[Any]) -> list[Any]:
+        return piece
+
+
+def test_what_a_source_says_of_time_goes_on_unless_a_strategy_counts() -> None:
+    def seen(strategy: WatermarkStrategy) -> list[Any]:
+        settings = Configuration({"headrace.executor": "in-process"})
+        env = StreamExecutionEnvironment.get_execution_environment(settings).set_parallelism(1)
+        source = Speaking(
+            [(1, "a"), SourceWatermark(20)],
+            [(21, "b")],
+            [SourceWatermark(30), SourceWatermark(25)],
+            [(31, "c")],
+        )
+        stream = env.from_source(source, strategy, "speaking").key_by(lambda v: 0)
+        return list(stream.process(Watermark()).execute_and_collect())
+
+    assert seen(WatermarkStrategy.no_watermarks()) == [MIN, 20, 30]
+    strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(First())
+    assert seen(strategy) == [MIN, 0, 20]

@@ -29,6 +29,15 @@ class Timestamped:
     timestamp: int
 
 
+@dataclass(frozen=True)
+class SourceWatermark:
+    """What a source says among its values: of what it gives in later micro-batches nothing is
+    of this time (ms) or before. Goes on as it is where `from_source` got
+    `WatermarkStrategy.no_watermarks()`; any other strategy counts in its place."""
+
+    timestamp: int
+
+
 class PythonSource(Source, abc.ABC):
     """Base of custom sources, for `StreamExecutionEnvironment.from_source`.
 
@@ -67,8 +76,8 @@ class PythonSource(Source, abc.ABC):
 
     @abc.abstractmethod
     def read(self, piece: Any) -> Iterable[Any]:
-        """The values (or `Timestamped` ones) of a piece: the same in the same order each time.
-        Called anywhere."""
+        """The values (or `Timestamped` ones) of a piece, and a `SourceWatermark` now and then:
+        the same in the same order each time. Called anywhere."""
 
     def committed(self, position: Any) -> None:
         """What lies before `position` is not read again. May be called late or not at all."""

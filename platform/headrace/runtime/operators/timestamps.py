@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from headrace.common.watermark_generator import WatermarkGenerator
@@ -21,6 +22,10 @@ class AssignTimestamps(StatelessOperator):
         #: Whose elements come; set by the stage that runs the operator.
         self.split = "*"
         self.start(0)
+
+    def for_batch(self) -> StatelessOperator:
+        untold = replace(self.strategy, out_of_orderness=None, generator=None)
+        return AssignTimestamps(self.name, untold)
 
     def start(self, time: int) -> None:
         """Another task or key group begins; `time` is the micro-batch's."""
