@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NoReturn
 
 
@@ -9,9 +10,16 @@ class TypeMismatch(TypeError):
     """A value does not fit the type that was declared for it."""
 
 
-def shown(value: object) -> str:
+#: Set in the environment of a process whose errors are not to show values.
+HIDDEN_VARIABLE = "HEADRACE_HIDDEN_RECORDS"
+
+
+def shown(value: object, most: int = 80) -> str:
     """As error messages show it: they become headers, log lines and cells of a page."""
-    return repr(value)[:80]
+    if os.environ.get(HIDDEN_VARIABLE):
+        return f"a {type(value).__name__} (not shown)"
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 class TypeInformation:

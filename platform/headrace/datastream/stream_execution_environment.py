@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from headrace.common.configuration import Configuration
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.type_base import HIDDEN_VARIABLE
 from headrace.datastream.closeable_iterator import CloseableIterator
 from headrace.datastream.configured_environment import ConfiguredEnvironment
 from headrace.datastream.environment_sources import EnvironmentSources
@@ -24,6 +26,9 @@ from headrace.runtime.transformations import GraphError, SinkTransformation, Tra
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 NAME_KEY = "pipeline.name"
+#: `false`: errors tell the operator and the traceback, not the record. What messages of the job's
+#: own exceptions hold is the job's affair.
+SHOW_RECORDS_KEY = "headrace.errors.show-records"
 
 TookUp = Callable[[Execution, StopRequest, str], None]
 
@@ -171,6 +176,7 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
                 program.job_id = context.job_id
                 context.configuration |= configuration
                 context.jars = [*context.jars, *jars]
+                _hide_records(context.configuration)
                 try:
                     execution = executors.execution(
                         program, context, interval if interval > 0 else None, executor
@@ -182,6 +188,14 @@ class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
                     raise
 
         return run
+
+
+def _hide_records(configuration: dict[str, str]) -> None:
+    """Whether the errors of this process and of its workers show the record at fault."""
+    if Configuration(configuration).get_boolean(SHOW_RECORDS_KEY, True):
+        os.environ.pop(HIDDEN_VARIABLE, None)
+    else:
+        os.environ[HIDDEN_VARIABLE] = "true"
 
 
 def _take(context: RunContext) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from headrace.common.type_base import HIDDEN_VARIABLE
 from headrace.runtime import worker_sockets
 from headrace.runtime.context import RunContext
 from headrace.wire import rundir
@@ -82,6 +83,7 @@ def prepare(session: SparkSession) -> None:
     for name, value in SETTINGS.items():
         if name.startswith("spark.sql.streaming.stateStore."):
             session.conf.set(name, value)
+    session.sparkContext.environment.update(_worker_environment())
 
 
 def settings(context: RunContext, parallelism: int) -> dict[str, str]:
@@ -97,6 +99,7 @@ def settings(context: RunContext, parallelism: int) -> dict[str, str]:
         "spark.sql.files.minPartitionNum": str(parallelism),
         "spark.sql.warehouse.dir": str(context.run_dir / "warehouse"),
         "spark.local.dir": str(_local_dir(context)),
+        **{f"spark.executorEnv.{name}": each for name, each in _worker_environment().items()},
     }
     if context.master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
@@ -108,6 +111,12 @@ def settings(context: RunContext, parallelism: int) -> dict[str, str]:
     if context.jars:
         settings["spark.jars"] = ",".join(context.jars)
     return settings
+
+
+def _worker_environment() -> dict[str, str]:
+    """What the Python workers, wherever they are, have of this process's environment."""
+    found = os.environ.get(HIDDEN_VARIABLE)
+    return {HIDDEN_VARIABLE: found} if found else {}
 
 
 def _local_dir(context: RunContext) -> Path:

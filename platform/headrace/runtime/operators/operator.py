@@ -6,6 +6,7 @@ import abc
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from headrace.common.type_base import shown
 from headrace.datastream.functions import RuntimeContext
 from headrace.datastream.output_tag import OutputTag
 
@@ -160,9 +161,7 @@ class OperatorError(RuntimeError):
         self.traceback = traceback
 
     def __str__(self) -> str:
-        shown = repr(self.value)
-        shown = shown if len(shown) <= 200 else f"{shown[:200]}…"
-        return f"operator {self.operator!r} failed on {shown}\n{self.traceback}"
+        return f"operator {self.operator!r} failed on {shown(self.value, 200)}\n{self.traceback}"
 
 
 def method(function: Any, name: str) -> Callable[..., Any]:
