@@ -18,10 +18,9 @@ from pathlib import Path
 import pyspark
 
 from benchmarks import figures
-from benchmarks.dataflow import programs, running, topics
+from benchmarks.dataflow import native, programs, running, topics
 from benchmarks.dataflow.programs import Ends, Subject
 from headrace.datastream import StreamExecutionEnvironment
-from headrace.runtime.program import Program
 from workers.embedded import jars, kafka, ports
 
 CORES = 2
@@ -98,33 +97,27 @@ class _Comparison:
         subject = programs.MANY_KEYS
         batches = subject.keys // self._asked.per_batch - self._asked.warm_up - 1
         found = self._run(subject, batches)
-        last = found.marks[-1].batch
         rows = [
             ["records, each with a key of its own", f"{found.marks[-1].records:,}"],
             ["CPU µs per record, without the JVM's compilers", f"{found.micros:.1f}"],
             ["records/s", f"{found.per_second:,.0f}"],
             ["memory of driver, JVM and workers at most, MiB", f"{found.memory_mib:,.0f}"],
-            ["state as Spark tells it, MiB", f"{last.state_size / 2**20:,.0f}"],
         ]
         print(figures.table([subject.name, ""], rows))
 
     def _run(self, subject: Subject, batches: int) -> running.Run:
         asked = self._asked
-        records = asked.per_batch * (asked.warm_up + 1 + batches)
-        program = self._program(subject, records)
+        each = asked.per_batch * (asked.warm_up + 1 + batches) // subject.inputs
+        read = [self._topic(number, each, subject.keys) for number in range(subject.inputs)]
         try:
-            return running.run(program, self._machine, asked.warm_up)
+            if subject.build is None:
+                return native.run(self._machine, self._servers, read[0], asked.warm_up)
+            ends = Ends(self._servers, read, topics.new(self._servers, "out"))
+            env = StreamExecutionEnvironment.get_execution_environment()
+            subject.build(env.set_parallelism(CORES), ends)
+            return running.run(env.compile(subject.name), self._machine, asked.warm_up)
         finally:
             shutil.rmtree(self._machine.home, ignore_errors=True)
-
-    def _program(self, subject: Subject, records: int) -> Program:
-        each = records // subject.inputs
-        read = [self._topic(number, each, subject.keys) for number in range(subject.inputs)]
-        ends = Ends(self._servers, read, topics.new(self._servers, "out"))
-        env = StreamExecutionEnvironment.get_execution_environment()
-        env.set_parallelism(CORES)
-        subject.build(env, ends)
-        return env.compile(subject.name)
 
     def _topic(self, number: int, records: int, keys: int) -> str:
         which = number, records, keys

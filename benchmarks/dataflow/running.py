@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import processes
-from headrace.runtime.context import RunContext, StopRequest
+from headrace.runtime.context import NoReporter, Reporter, RunContext, StopRequest
 from headrace.runtime.job_run import JobRun
 from headrace.runtime.program import Program
 from headrace.wire import events
@@ -40,7 +40,6 @@ class Mark:
     cpu_seconds: float
     compiler_seconds: float
     memory_mib: float
-    batch: CheckpointCompleted
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,18 @@ class Run:
         return max(mark.memory_mib for mark in self.marks)
 
 
+def mark(machine: Machine, before: list[Mark], records: int) -> Mark:
+    """`records` came in since the last one."""
+    compiling = processes.compiler_seconds(without=machine.without)
+    return Mark(
+        records=records + (before[-1].records if before else 0),
+        seconds=time.monotonic(),
+        cpu_seconds=processes.cpu_seconds(without=machine.without) - compiling,
+        compiler_seconds=compiling,
+        memory_mib=processes.memory_mib(without=machine.without) if machine.weighed else 0.0,
+    )
+
+
 class Marks:
     """Listens to the job."""
 
@@ -84,13 +95,7 @@ class Marks:
 
     def report(self, event: events.Event) -> None:
         if isinstance(event, CheckpointCompleted) and event.records_in:
-            records = event.records_in + (self.found[-1].records if self.found else 0)
-            compiling = processes.compiler_seconds(without=self._machine.without)
-            used = processes.cpu_seconds(without=self._machine.without) - compiling
-            memory = 0.0
-            if self._machine.weighed:
-                memory = processes.memory_mib(without=self._machine.without)
-            self.found.append(Mark(records, time.monotonic(), used, compiling, memory, event))
+            self.found.append(mark(self._machine, self.found, event.records_in))
 
 
 def run(program: Program, machine: Machine, warm_up: int) -> Run:
@@ -98,14 +103,16 @@ def run(program: Program, machine: Machine, warm_up: int) -> Run:
     marks = Marks(machine)
     folder = machine.home / uuid.uuid4().hex
     folder.mkdir(parents=True)
-    JobRun(program, _context(program, machine, folder, marks), None).execute()
+    JobRun(program, context_of(program.name, machine, folder, marks), None).execute()
     return Run(marks.found, warm_up)
 
 
-def _context(program: Program, machine: Machine, folder: Path, marks: Marks) -> RunContext:
+def context_of(
+    name: str, machine: Machine, folder: Path, reporter: Reporter | None = None
+) -> RunContext:
     return RunContext(
         job_id=uuid.uuid4().hex,
-        name=program.name,
+        name=name,
         attempt=1,
         parallelism=machine.cores,
         master=f"local[{machine.cores}]",
@@ -118,6 +125,6 @@ def _context(program: Program, machine: Machine, folder: Path, marks: Marks) -> 
             # compilers whose time can be told apart to the end
             "spark.driver.extraJavaOptions": "-Xss8m -XX:-UseDynamicNumberOfCompilerThreads",
         },
-        reporter=marks,
+        reporter=reporter or NoReporter(),
         stop=StopRequest(),
     )

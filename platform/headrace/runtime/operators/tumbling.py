@@ -20,6 +20,9 @@ from headrace.runtime.paged import PAGE_LENGTH
 #: The name of a window's state that has its content.
 CONTENT = "content"
 
+#: Of a window that is not known.
+_NONE: dict[str, Any] = {}
+
 Process = Callable[[Any, int, KeyedContext], None]
 
 
@@ -63,8 +66,8 @@ class Tumbling:
                 self._process(value, input_, context)
                 continue
             start = timestamp - (timestamp - offset) % size
-            states = known((key, start))
-            content = None if states is None else states.get(CONTENT)
+            states = known((key, start), _NONE)
+            content = states.get(CONTENT)
             if content is None or (type(content) is list and len(content) >= PAGE_LENGTH - 1):
                 self._first(value, input_, key, start, context)
             else:
