@@ -30,7 +30,7 @@ from tests.spark.two_executors import Batches, Job, Results, Streams, by_first_f
 
 pytestmark = pytest.mark.usefixtures("on_spark")
 
-SOON, LATER = 300, 5000
+SOON, LATER = 300, 3000
 
 
 class Reminders(KeyedProcessFunction):
