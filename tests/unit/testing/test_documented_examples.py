@@ -1,4 +1,4 @@
-"""The examples of the documentation run as they stand there."""
+"""The examples of the documentation run as they stand there; the README's are run on Kafka."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from headrace.datastream import StreamExecutionEnvironment
 from headrace.runtime import executors
 
 ROOT = Path(__file__).parents[3]
@@ -91,19 +90,3 @@ def test_the_tutorials_job_does_what_the_tutorial_says(tutorial: Path) -> None:
     shown = re.findall(r"^    (\{.*\})$", (DOCS / "tutorial.md").read_text(), re.MULTILINE)
     assert alarms.read_text().splitlines()[: len(shown)] == shown
     assert "celsius=-273.1" in "".join(p.read_text() for p in tutorial.glob("out/broken/*/part-*"))
-
-
-def test_the_readmes_job_is_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "kafka:9092")
-    graphs: list[str] = []
-    monkeypatch.setattr(
-        StreamExecutionEnvironment,
-        "execute",
-        lambda env, name: graphs.append(str(env.generate_stream_graph(job_name=name))),
-    )
-    job, sink_alone = blocks(ROOT / "README.md")
-    exec(compile(job, "README.md", "exec"), {"__name__": "readme"})
-    [graph] = graphs
-    assert graph.startswith("Word lengths:")
-    assert "aggregate" in graph
-    compile(sink_alone, "README.md", "exec")
