@@ -40,6 +40,11 @@ class CheckpointConfig:
         return self.get_checkpoint_interval() > 0
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
+        """AT_LEAST_ONCE as long as checkpointing is not enabled, as in Flink."""
+        enabled = self.is_checkpointing_enabled()
+        return self._configured_mode() if enabled else CheckpointingMode.AT_LEAST_ONCE
+
+    def _configured_mode(self) -> CheckpointingMode:
         return CheckpointingMode[self._configuration.get_string(MODE, "EXACTLY_ONCE").upper()]
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
@@ -119,7 +124,9 @@ class CheckpointConfig:
         return ExternalizedCheckpointRetention[name.upper()]
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
-        return self._configuration.get_boolean(UNALIGNED, False)
+        """Not with AT_LEAST_ONCE, which aligns nothing."""
+        exactly = self._configured_mode() is CheckpointingMode.EXACTLY_ONCE
+        return exactly and self._configuration.get_boolean(UNALIGNED, False)
 
     def enable_unaligned_checkpoints(self, enabled: bool = True) -> CheckpointConfig:
         """A micro-batch has no records in flight at its end: there is nothing to align."""
