@@ -8,11 +8,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from headrace.common.type_base import TypeMismatch
-from headrace.common.typeinfo import TypeInformation
+from headrace.common.typeinfo import RowTypeInfo, TypeInformation
 from headrace.common.types import Row
 from headrace.datastream.connectors.file_source import StreamFormat, open_binary
 from headrace.datastream.formats import text_values
 from headrace.datastream.formats.csv_schema import CsvSchema
+
+
+class _TableRow(RowTypeInfo):
+    """What PyFlink reads of CSV are rows of tables, which print in a form of their own."""
+
+    def printed(self, value: Any) -> str:
+        pairs = zip(self.field_types, value, strict=True)
+        return f"{value.get_row_kind()}({','.join(kind.format(v) for kind, v in pairs)})"
 
 
 class CsvReaderFormat(StreamFormat):
@@ -27,7 +35,7 @@ class CsvReaderFormat(StreamFormat):
 
     @property
     def produced_type(self) -> TypeInformation:  # type: ignore[override]
-        return self._schema.get_type_info()
+        return _TableRow(tuple(self._schema.types), tuple(self._schema.columns))
 
     def read(self, path: str) -> Iterator[Row]:
         schema = self._schema
