@@ -65,11 +65,6 @@ def main():
         config.get_global_job_parameters(),
         config.get_auto_watermark_interval(),
     )
-    print(
-        config.has_auto_generated_uids_enabled(),
-        config.has_generic_types_disabled(),
-        config.is_use_snapshot_compression(),
-    )
     stream = env.from_collection([1], Types.INT())
     print(stream.get_name(), stream.get_type(), stream.map(lambda n: n).get_type())
     mapped = stream.map(str, Types.STRING()).name("Named")

@@ -23,7 +23,6 @@ except ImportError:
 
 LEFT = [("a", 1, 0), ("b", 2, 500), ("a", 3, 999), ("a", 4, 1000), ("b", 5, 2500), ("c", 6, 3000)]
 RIGHT = [("a", 10, 100), ("b", 20, 2400), ("a", 30, 1500), ("a", 40, 3000), ("d", 50, 3000)]
-TRIPLE = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
 LOWER, UPPER = -500, 600
 
 
@@ -50,8 +49,9 @@ class Sides(ProcessWindowFunction):
 
 class Near(KeyedCoProcessFunction):
     def open(self, runtime_context):
+        triple = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
         self.sides = [
-            runtime_context.get_list_state(ListStateDescriptor(name, TRIPLE))
+            runtime_context.get_list_state(ListStateDescriptor(name, triple))
             for name in ("left", "right")
         ]
 
@@ -106,12 +106,13 @@ def near(left, right):
 
 
 def main():
+    triple = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
     env = StreamExecutionEnvironment.get_execution_environment()
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(
         Duration.of_millis(0)
     ).with_timestamp_assigner(ByThird())
     left, right = (
-        env.from_collection(events, TRIPLE).assign_timestamps_and_watermarks(strategy)
+        env.from_collection(events, triple).assign_timestamps_and_watermarks(strategy)
         for events in (LEFT, RIGHT)
     )
     tumbling = TumblingEventTimeWindows.of(Time.seconds(1))

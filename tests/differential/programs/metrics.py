@@ -18,7 +18,7 @@ class Measured(MapFunction):
         self.counter.dec()
         self.meter.mark_event(value)
         self.distribution.update(value)
-        return self.counter.get_count()
+        return value
 
 
 def main():
