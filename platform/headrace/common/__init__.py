@@ -64,7 +64,7 @@ __all__ = [
 ]
 
 #: Of `headrace.datastream.formats`, which needs this package: imported when first asked for.
-_FORMATS = {
+FORMATS = {
     "AvroRowDeserializationSchema": "avro",
     "AvroRowSerializationSchema": "avro",
     "CsvRowDeserializationSchema": "csv",
@@ -75,7 +75,7 @@ _FORMATS = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _FORMATS:
+    if name not in FORMATS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"headrace.datastream.formats.{_FORMATS[name]}")
+    module = importlib.import_module(f"headrace.datastream.formats.{FORMATS[name]}")
     return getattr(module, name)

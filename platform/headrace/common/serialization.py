@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import importlib
 from typing import Any
 
 from headrace.common.basic_types import basic
@@ -90,3 +91,11 @@ class Encoder:
     @staticmethod
     def simple_string_encoder(charset_name: str = "UTF-8") -> SimpleStringSchema:
         return SimpleStringSchema(charset_name)
+
+
+def __getattr__(name: str) -> Any:
+    """PyFlink 1 had the formats' schemas here."""
+    package = importlib.import_module("headrace.common")
+    if name not in package.FORMATS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(package, name)

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headrace.datastream.async_data_stream import AsyncDataStream
-    from headrace.datastream.checkpoint_config import CheckpointConfig
+    from headrace.datastream.checkpoint_config import (
+        CheckpointConfig,
+        ExternalizedCheckpointCleanup,
+    )
     from headrace.datastream.checkpoint_storage import (
         CheckpointStorage,
         CustomCheckpointStorage,
@@ -97,7 +100,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "headrace.datastream.async_data_stream": ("AsyncDataStream",),
-    "headrace.datastream.checkpoint_config": ("CheckpointConfig",),
+    "headrace.datastream.checkpoint_config": ("CheckpointConfig", "ExternalizedCheckpointCleanup"),
     "headrace.datastream.checkpoint_storage": (
         "CheckpointStorage",
         "CustomCheckpointStorage",
@@ -219,6 +222,7 @@ __all__ = [
     "DeliveryGuarantee",
     "EmbeddedRocksDBStateBackend",
     "EventTimeTrigger",
+    "ExternalizedCheckpointCleanup",
     "ExternalizedCheckpointRetention",
     "FileSystemCheckpointStorage",
     "FilterFunction",

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from headrace.common.configuration import Configuration
 from headrace.common.time import Duration
+from headrace.datastream.checkpoint_storage import (
+    CheckpointStorage,
+    FileSystemCheckpointStorage,
+)
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
 
@@ -25,6 +29,10 @@ STORAGE = f"{_PREFIX}storage"
 DIRECTORY = f"{_PREFIX}dir"
 
 
+#: PyFlink 1's name of it.
+ExternalizedCheckpointCleanup = ExternalizedCheckpointRetention
+
+
 class CheckpointConfig:
     """A view of the environment's configuration."""
 
@@ -35,6 +43,7 @@ class CheckpointConfig:
 
     def __init__(self, configuration: Configuration) -> None:
         self._configuration = configuration
+        self._storage: CheckpointStorage | None = None
 
     def is_checkpointing_enabled(self) -> bool:
         return self.get_checkpoint_interval() > 0
@@ -122,6 +131,22 @@ class CheckpointConfig:
     def get_externalized_checkpoint_retention(self) -> ExternalizedCheckpointRetention:
         name = self._configuration.get_string(RETENTION, "NO_EXTERNALIZED_CHECKPOINTS")
         return ExternalizedCheckpointRetention[name.upper()]
+
+    set_externalized_checkpoint_cleanup = set_externalized_checkpoint_retention
+    enable_externalized_checkpoints = set_externalized_checkpoint_retention
+    get_externalized_checkpoint_cleanup = get_externalized_checkpoint_retention
+
+    def set_checkpoint_storage(self, storage: CheckpointStorage) -> CheckpointConfig:
+        """PyFlink 1's; kept, as all that is said of storage."""
+        self._storage = storage
+        return self
+
+    def set_checkpoint_storage_dir(self, checkpoint_path: str) -> CheckpointConfig:
+        """PyFlink 1's; kept. Checkpoints are where the platform keeps the job's."""
+        return self.set_checkpoint_storage(FileSystemCheckpointStorage(checkpoint_path))
+
+    def get_checkpoint_storage(self) -> CheckpointStorage | None:
+        return self._storage
 
     def is_unaligned_checkpoints_enabled(self) -> bool:
         """Not with AT_LEAST_ONCE, which aligns nothing."""

@@ -22,6 +22,9 @@ from headrace.common.serialization import RowFieldExtractorSchema
 from headrace.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeMismatch
 from headrace.datastream import (
     DeliveryGuarantee,
+    ExternalizedCheckpointCleanup,
+    ExternalizedCheckpointRetention,
+    FileSystemCheckpointStorage,
     StreamExecutionEnvironment,
     TimeCharacteristic,
 )
@@ -193,14 +196,27 @@ def test_a_time_characteristic_is_taken() -> None:
 
 def test_packages_give_the_classes_of_their_modules() -> None:
     from headrace.common import JsonRowDeserializationSchema
+    from headrace.common.serialization import JsonRowDeserializationSchema as Older
     from headrace.datastream.connectors import FileSink as Given
     from headrace.datastream.formats.json import JsonRowDeserializationSchema as Json
 
     assert Given is FileSink
-    assert JsonRowDeserializationSchema is Json
+    assert JsonRowDeserializationSchema is Older is Json
 
 
 def test_a_keyed_stream_collects_rows_of_key_and_value() -> None:
     env = StreamExecutionEnvironment.get_execution_environment(IN_PROCESS)
     words = env.from_elements("a", "bb").key_by(len)
     assert list(words.execute_and_collect()) == [Row(f0=1, f1="a"), Row(f0=2, f1="bb")]
+
+
+def test_what_version_1_says_of_checkpoints_is_kept() -> None:
+    checkpoints = StreamExecutionEnvironment.get_execution_environment().get_checkpoint_config()
+    checkpoints.enable_externalized_checkpoints(
+        ExternalizedCheckpointCleanup.RETAIN_ON_CANCELLATION
+    )
+    kept = checkpoints.get_externalized_checkpoint_retention()
+    assert kept is ExternalizedCheckpointRetention.RETAIN_ON_CANCELLATION
+    storage = checkpoints.set_checkpoint_storage_dir("file:///c").get_checkpoint_storage()
+    assert isinstance(storage, FileSystemCheckpointStorage)
+    assert storage.get_checkpoint_path() == "file:///c"
