@@ -19,7 +19,8 @@ INTENDED = {
     "printed_arrays": "PyFlink prints where the array is in memory",
     "printed_bytes": "PyFlink fails",
     "printed_source_lists": "PyFlink fails",
-    "row_equality": "here rows are equal whose values are, whatever their names",
+    "row_equality": "here rows are equal by their values, and types of rows by names as well; in "
+    "PyFlink it is the other way round",
     "state_put_all": "PyFlink fails on a dict and takes pairs; here both are taken",
     "timers_at_the_end": "PyFlink loses timers that timers register at the end of input; Flink "
     "fires them",

@@ -44,7 +44,7 @@ def main():
         .key_by(lambda e: e[0])
     )
     tumbling = TumblingEventTimeWindows.of(Time.seconds(4))
-    sessions = EventTimeSessionWindows.with_gap(Time.seconds(2))
+    sessions = EventTimeSessionWindows.with_gap(Time.milliseconds(900))
     second = Time.seconds(1)
     keyed.window(tumbling).trigger(ContinuousEventTimeTrigger.of(second)).process(Span()).print(
         "continuous"
