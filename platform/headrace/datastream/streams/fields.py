@@ -20,7 +20,7 @@ def selector(key: Any) -> Callable[[Any], Any]:
         return lambda value: tuple(part(value) for part in parts)
     select: Callable[[Any], Any] = method(key, "get_key")
     if not callable(select):
-        refuse(f"a key selector is a function, a KeySelector or a field, not {key!r}")
+        raise TypeError(f"a key selector is a function, a KeySelector or a field, not {key!r:.80}")
     return select
 
 

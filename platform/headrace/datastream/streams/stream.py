@@ -127,6 +127,8 @@ class DataStream(StreamEnds, DataFrames):
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
         """What the operator behind this stream sent to a tag."""
+        if not isinstance(output_tag, OutputTag):
+            refuse(f"a side output is asked for by its OutputTag, not by {output_tag!r:.80}")
         return DataStream(self._environment, [Edge(self._node, tag=output_tag)])
 
     def iterate(self, max_wait_time_millis: int = 0) -> IterativeStream:
