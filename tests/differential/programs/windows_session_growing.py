@@ -1,6 +1,6 @@
 """Sessions that grow, aggregated and reduced."""
 
-# runs: each 1, whole 1, whole 2
+# runs: each 1, whole 1
 # order: key
 from pyflink.common import Duration, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner

@@ -9,7 +9,6 @@ from pyflink.datastream import (
     ProcessFunction,
     StreamExecutionEnvironment,
 )
-from pyflink.datastream.state import StateTtlConfig, ValueStateDescriptor
 from pyflink.datastream.window import (
     CountTrigger,
     EventTimeSessionWindows,
@@ -69,17 +68,12 @@ WRONG = {
     "row as_dict without names": lambda: Row(1).as_dict(),
     "row called": lambda: Row("a")(1, 2),
     "row set attribute": lambda: setattr(Row(a=1), "b", 2),
-    "ttl 0": lambda: StateTtlConfig.new_builder(Time.seconds(0)).build(),
-    "state without name": lambda: ValueStateDescriptor(None, Types.INT()),
     "negative out of orderness": lambda: WatermarkStrategy.for_bounded_out_of_orderness(
         Duration.of_millis(-1)
     ),
     "sum of an unknown field": lambda: keyed().sum({}),
     "row kind": lambda: Row(1).set_row_kind("DELETE"),
     "side output of a string": lambda: stream().process(Process()).get_side_output("tag"),
-    "from_collection wrong type": lambda: (
-        StreamExecutionEnvironment.get_execution_environment().from_collection(["a"], Types.INT())
-    ),
     "count trigger": lambda: CountTrigger.of("many"),
 }
 
@@ -90,9 +84,7 @@ def main():
             call()
             print(name, "- taken")
         except Exception as error:
-            kind = (
-                type(error).__name__ if isinstance(error, TypeError | AttributeError) else "refused"
-            )
+            kind = type(error).__name__ if isinstance(error, TypeError) else "refused"
             print(name, "-", kind)
 
 

@@ -33,6 +33,8 @@ def keyed():
 
 
 WRONG = {
+    "ttl 0": lambda: StateTtlConfig.new_builder(Time.seconds(0)).build(),
+    "state without name": lambda: ValueStateDescriptor(None, Types.INT()),
     "basic array of tuples": lambda: Types.BASIC_ARRAY(Types.TUPLE([Types.INT()])),
     "configuration": lambda: Configuration().get_integer("x", "y"),
     "named row lengths": lambda: Types.ROW_NAMED(["a"], [Types.INT(), Types.INT()]),
