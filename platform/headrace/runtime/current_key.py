@@ -63,6 +63,12 @@ class CurrentKey:
         self._key_bytes: bytes | None = None
         self._namespace = _UNKNOWN
 
+    def turn_to_owner(self, key: Any, namespace: Any, owner: bytes) -> None:
+        """As `turn_to`, where what identifies key and namespace is known already."""
+        self.key = key
+        self._key_bytes = None
+        self._namespace, self._entry = namespace, self._entries.entry(owner)
+
     def flush(self) -> None:
         self._entries.flush()
         self.timers.flush()
@@ -115,7 +121,7 @@ class CurrentKey:
         for node in nodes:
             self.enter(node)
             while (due := self._expiries.pop_due(node.uid, self.processing_time)) is not None:
-                _, (_, key, (namespace, name, ttl)) = due
+                _, _, (_, key, (namespace, name, ttl)) = due
                 self.turn_to(key)
                 used_before = self.processing_time - ttl
                 self._entries.drop_expired(self.entry(namespace), name, used_before)

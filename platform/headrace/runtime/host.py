@@ -192,9 +192,9 @@ class LevelHost:
         current = self.current
         current.enter(node)
         while (due := current.timers.pop_due(node.uid, watermark)) is not None:
-            timestamp, (_, key, namespace) = due
+            timestamp, identity, (_, key, namespace) = due
             current.timestamp = timestamp
-            current.turn_to(key)
+            current.turn_to_owner(key, namespace, identity)
             try:
                 operator.on_timer(timestamp, namespace, current)
             except OperatorError:
@@ -211,9 +211,9 @@ class LevelHost:
             current.enter(node)
             timers = current.processing_timers
             while (due := timers.pop_due(node.uid, until)) is not None:
-                timestamp, (_, key, namespace) = due
+                timestamp, identity, (_, key, namespace) = due
                 current.timestamp = None
-                current.turn_to(key)
+                current.turn_to_owner(key, namespace, identity)
                 try:
                     operator.on_processing_timer(timestamp, namespace, current)
                 except OperatorError:

@@ -68,16 +68,21 @@ class Timers:
             del page[timestamp]
         self._dirty.add(number)
 
-    def pop_due(self, uid: str, watermark: int) -> tuple[int, Owner] | None:
-        """Remove and return the earliest timer of an operator at or before the watermark."""
+    def pop_due(self, uid: str, watermark: int) -> tuple[int, bytes, Owner] | None:
+        """Remove and return the earliest timer of an operator at or before the watermark, with
+        the identity it was registered with."""
         self._queue_pages_to(watermark // PAGE_MILLIS)
         queue = self._queues[uid]
         while queue and queue[0][0] <= watermark:
             timestamp, _, identity = heapq.heappop(queue)
-            owner = self._page(timestamp // PAGE_MILLIS).get(timestamp, {}).get(identity)
+            page = self._page(timestamp // PAGE_MILLIS)
+            owners = page.get(timestamp)
+            owner = owners.pop(identity, None) if owners else None
             if owner is not None:
-                self.delete(timestamp, identity)
-                return timestamp, owner
+                if not owners:
+                    del page[timestamp]
+                self._dirty.add(timestamp // PAGE_MILLIS)
+                return timestamp, identity, owner
         return None
 
     def next_due(self) -> int | None:

@@ -37,6 +37,8 @@ def main() -> None:
             importlib.import_module(module)
         # shared with the workers, and left out when each of them collects garbage after a task
         gc.freeze()
+        # records are many objects at a time and no cycles: looking for those took longer than work
+        gc.set_threshold(100_000, 10, 10)
         daemon.worker = closing_behind(daemon.worker)  # type: ignore[assignment]
     if sys.argv[1:2] == [TALKATIVE]:
         vars(importlib.import_module(TALKATIVE))["print"] = lambda *_: None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import copyreg
 import struct
 from collections.abc import Callable, Iterable
 from io import BytesIO
@@ -77,6 +78,14 @@ class TimeWindow(Window):
 
     def __repr__(self) -> str:
         return f"TimeWindow(start={self.start}, end={self.end})"
+
+
+def _reduced(window: TimeWindow) -> tuple[Any, ...]:
+    return TimeWindow, (window.start, window.end)
+
+
+# state has many of them; for subclasses pickle's own way stays
+copyreg.pickle(TimeWindow, _reduced)
 
 
 def _tell(group: list[TimeWindow], covered: TimeWindow | None, callback: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from headrace.datastream.functions import (
@@ -15,6 +15,7 @@ from headrace.datastream.time_domain import TimeDomain
 from headrace.runtime.frames import MAX_WATERMARK
 from headrace.runtime.operators.operator import (
     KeyedContext,
+    KeyedElement,
     KeyedOperator,
     emit_results,
     known_time,
@@ -30,6 +31,9 @@ class Reduce(KeyedOperator):
 
     def open(self, context: RuntimeContext, keyed: KeyedContext) -> None:
         self._reduce: Callable[[Any, Any], Any] = method(self.function, "reduce")
+        self._batch: object = None
+        #: Key -> its states, of keys that the batch has met.
+        self._known: dict[Any, dict[str, Any]] = {}
         if isinstance(self.function, Function):
             self.function.open(context)
 
@@ -46,9 +50,41 @@ class Reduce(KeyedOperator):
         context.set_state("reduced", result)
         context.emit(result, context.timestamp)
 
+    def process_many(
+        self, records: Iterable[KeyedElement], input_: int, context: KeyedContext
+    ) -> None:
+        """A key that the batch has met before takes one look-up."""
+        reduce, emit, known = self._reduce, context.emit, self._of_batch(context)
+        for context.timestamp, key, value in records:
+            context.value = value
+            # exact types only: 1, 1.0 and True are three keys
+            plain = type(key) is str or type(key) is int
+            states = known.get(key) if plain else None
+            before = states.get("reduced") if states else None
+            if states is None or before is None:
+                context.turn_to(key)
+                self.process(value, input_, context)
+                if plain:
+                    known[key] = context.states()
+            else:
+                result = reduce(before, value)
+                if result is None:
+                    del states["reduced"]
+                else:
+                    states["reduced"] = result
+                emit(result, context.timestamp)
+
+    def _of_batch(self, context: KeyedContext) -> dict[Any, dict[str, Any]]:
+        if self._batch is not context.batch:
+            self._batch = context.batch
+            self._known = {}
+        return self._known
+
 
 class FinalReduce(Reduce):
     """Emits the reduced value of each key once, when all input has been read."""
+
+    process_many = KeyedOperator.process_many
 
     def process(self, value: Any, input_: int, context: KeyedContext) -> None:
         before = context.state("reduced")

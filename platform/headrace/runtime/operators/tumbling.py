@@ -24,6 +24,8 @@ CONTENT = "content"
 _NONE: dict[str, Any] = {}
 
 Process = Callable[[Any, int, KeyedContext], None]
+#: (window, where its content is kept, content, context)
+Fire = Callable[[Any, Any, Any, KeyedContext], None]
 
 
 def goes(assigner: Any, trigger: Any, evictor: Any) -> bool:
@@ -33,7 +35,8 @@ def goes(assigner: Any, trigger: Any, evictor: Any) -> bool:
 
 
 class Tumbling:
-    """`process` is the general way; `wrap` makes what windows keep of an input's value."""
+    """`process` and `fire` are of the general way; `wrap` makes of an input's value what windows
+    keep."""
 
     def __init__(
         self,
@@ -41,12 +44,14 @@ class Tumbling:
         content: Content,
         lateness: int,
         process: Process,
+        fire: Fire,
         wrap: Callable[[int, Any], Any] | None = None,
     ) -> None:
         self._size, self._offset = assigner._size, assigner._offset
         self._content = content
         self._lateness = lateness
         self._process = process
+        self._fire = fire
         self._wrap = wrap
         self._batch: object = None
         #: (key, the window's start) -> the window's states
@@ -72,6 +77,15 @@ class Tumbling:
                 self._first(value, input_, key, start, context)
             else:
                 states[CONTENT] = fold(content, value if wrap is None else wrap(input_, value))
+
+    def ends(self, timestamp: int, window: TimeWindow, context: KeyedContext) -> bool:
+        """The window's timer: fires it and drops what it had, unless there is more to it."""
+        if self._lateness or timestamp != window.end - 1:
+            return False
+        content = context.state(CONTENT, window)
+        if content is not None:
+            self._fire(window, window, content, context)
+        return True
 
     def _of_batch(self, context: KeyedContext) -> dict[tuple[str | int, int], dict[str, Any]]:
         if self._batch is not context.batch:

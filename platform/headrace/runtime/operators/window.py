@@ -92,7 +92,12 @@ class Window(KeyedOperator):
         self._quick: Tumbling | None = None
         if goes(self.assigner, self.trigger, self.evictor):
             self._quick = Tumbling(
-                self.assigner, self._content, self.allowed_lateness, self.process, self.wrap
+                self.assigner,
+                self._content,
+                self.allowed_lateness,
+                self.process,
+                self._fire,
+                self.wrap,
             )
         for function in (self.aggregate, self.reduce, self.function):
             if isinstance(function, Function):
@@ -179,6 +184,9 @@ class Window(KeyedOperator):
     # --- timers
 
     def on_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
+        if self._quick is not None and self._quick.ends(timestamp, namespace, context):
+            self._clear(namespace, context)
+            return
         cleanup = self._event_time and timestamp == self._cleanup_time(namespace)
         self._on_time(self.trigger.on_event_time, timestamp, namespace, cleanup, context)
 
@@ -246,6 +254,10 @@ class Window(KeyedOperator):
     def _drop(self, window: Any, kept_under: Any, context: KeyedContext) -> None:
         context.set_state(CONTENT, None, kept_under)
         self.trigger.clear(window, self._trigger_context)
+        self._clear(window, context)
+
+    def _clear(self, window: Any, context: KeyedContext) -> None:
+        """What is kept of a window beside its content and its trigger's state."""
         if isinstance(self.function, ProcessWindowFunction | ProcessAllWindowFunction):
             self._function_context.window_ = window
             self.function.clear(self._function_context)
