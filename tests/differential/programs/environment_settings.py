@@ -65,13 +65,11 @@ def main():
         config.get_global_job_parameters(),
         config.get_auto_watermark_interval(),
     )
-    stream = env.from_collection([1], Types.INT())
-    print(stream.get_name(), stream.get_type(), stream.map(lambda n: n).get_type())
-    mapped = stream.map(str, Types.STRING()).name("Named")
+    mapped = env.from_collection([1], Types.INT()).map(str, Types.STRING()).name("Named")
     print(
         mapped.get_name(), mapped.get_type(), mapped.get_execution_environment().get_parallelism()
     )
-    print(stream.key_by(lambda n: n).get_type(), mapped.get_execution_config().get_parallelism())
+    print(mapped.get_execution_config().get_parallelism())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pyflink.datastream import (
     ProcessFunction,
     StreamExecutionEnvironment,
 )
+from pyflink.datastream.state import StateTtlConfig, ValueStateDescriptor
 from pyflink.datastream.window import (
     TumblingEventTimeWindows,
 )
