@@ -97,7 +97,7 @@ def windowed(events, case):
         stream = stream.trigger(trigger(*case["trigger"]))
     if case["lateness"]:
         stream = stream.allowed_lateness(case["lateness"])
-    return stream.side_output_late_data(OutputTag("late", TRIPLE))
+    return stream.side_output_late_data(late())
 
 
 def result(stream, case):
@@ -112,19 +112,25 @@ def result(stream, case):
     return stream.process(span)
 
 
-TRIPLE = Types.TUPLE([Types.STRING(), Types.LONG(), Types.LONG()])
+def triple():
+    """A new one for each use: PyFlink cannot pickle a type that it has used."""
+    return Types.TUPLE([Types.STRING(), Types.LONG(), Types.LONG()])
+
+
+def late():
+    return OutputTag("late", triple())
 
 
 def main():
     env = StreamExecutionEnvironment.get_execution_environment()
     for number, case in enumerate(CASES):
         strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(case["bound"]))
-        events = env.from_collection(case["events"], TRIPLE).assign_timestamps_and_watermarks(
+        events = env.from_collection(case["events"], triple()).assign_timestamps_and_watermarks(
             strategy.with_timestamp_assigner(ByThird())
         )
         made = result(windowed(events, case), case)
         made.map(lambda value: value).print(str(number))
-        made.get_side_output(OutputTag("late", TRIPLE)).print(f"{number} late")
+        made.get_side_output(late()).print(f"{number} late")
     env.execute()
 
 

@@ -23,8 +23,8 @@ INTENDED = {
     "row_equality": "here rows are equal by their values, and types of rows by names as well; in "
     "PyFlink it is the other way round",
     "state_put_all": "PyFlink fails on a dict and takes pairs; here both are taken",
-    "stream_names": "here a source's name begins with what it is, as in plans; the type of a stream "
-    "without a declared one is None, that of a keyed stream has no key",
+    "stream_names": "here a source's name begins with what it is, as in plans; a stream without a "
+    "declared type has none, and that of a keyed stream has no key in it",
     "timers_at_the_end": "PyFlink loses timers that timers register at the end of input; Flink "
     "fires them",
     "triggers_continuous_jumps": "PyFlink fires a timer that a timer registers for a time that is "

@@ -40,6 +40,10 @@ class Span(ProcessWindowFunction):
         yield key, window.start, window.end, [e[1] for e in elements], context.current_watermark()
 
 
+def late():
+    return OutputTag("late", Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()]))
+
+
 def main():
     env = StreamExecutionEnvironment.get_execution_environment()
     triple = Types.TUPLE([Types.STRING(), Types.INT(), Types.LONG()])
@@ -52,31 +56,19 @@ def main():
     )
     tumbling = TumblingEventTimeWindows.of(Time.seconds(1))
     keyed.window(tumbling).process(Span()).print("dropped")
-    kept = keyed.window(tumbling).side_output_late_data(OutputTag("late", triple)).process(Span())
-    allowed = (
-        keyed.window(tumbling)
-        .allowed_lateness(1500)
-        .side_output_late_data(OutputTag("late", triple))
-    )
+    kept = keyed.window(tumbling).side_output_late_data(late()).process(Span())
+    allowed = keyed.window(tumbling).allowed_lateness(1500).side_output_late_data(late())
     allowed = allowed.process(Span())
     sliding = keyed.window(SlidingEventTimeWindows.of(Time.seconds(2), Time.seconds(1)))
-    sliding = (
-        sliding.allowed_lateness(500)
-        .side_output_late_data(OutputTag("late", triple))
-        .process(Span())
-    )
+    sliding = sliding.allowed_lateness(500).side_output_late_data(late()).process(Span())
     sessions = keyed.window(EventTimeSessionWindows.with_gap(Time.milliseconds(800)))
-    sessions = (
-        sessions.allowed_lateness(1000)
-        .side_output_late_data(OutputTag("late", triple))
-        .process(Span())
-    )
+    sessions = sessions.allowed_lateness(1000).side_output_late_data(late()).process(Span())
     reduced = keyed.window(tumbling).allowed_lateness(3000)
     reduced.reduce(lambda x, y: (x[0], x[1] + y[1], y[2])).print("reduced")
     results = {"kept": kept, "allowed": allowed, "sliding": sliding, "sessions": sessions}
     for name, stream in results.items():
         stream.print(name)
-        stream.get_side_output(OutputTag("late", triple)).print(f"late for {name}")
+        stream.get_side_output(late()).print(f"late for {name}")
     env.execute()
 
 
