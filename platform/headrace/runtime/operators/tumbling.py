@@ -9,6 +9,7 @@ that of the operator's general way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.datastream.window import EventTimeTrigger, TimeWindow, TumblingEventTimeWindows
@@ -23,9 +24,16 @@ CONTENT = "content"
 #: Of a window that is not known.
 _NONE: dict[str, Any] = {}
 
-Process = Callable[[Any, int, KeyedContext], None]
-#: (window, where its content is kept, content, context)
-Fire = Callable[[Any, Any, Any, KeyedContext], None]
+
+@dataclass(frozen=True)
+class Ways:
+    """The operator's general ones."""
+
+    process: Callable[[Any, int, KeyedContext], None]
+    #: (window, where its content is kept, content, context)
+    fire: Callable[[Any, Any, Any, KeyedContext], None]
+    #: (input, value) -> what windows keep of it; None: the value.
+    wrap: Callable[[int, Any], Any] | None
 
 
 def goes(assigner: Any, trigger: Any, evictor: Any) -> bool:
@@ -35,24 +43,13 @@ def goes(assigner: Any, trigger: Any, evictor: Any) -> bool:
 
 
 class Tumbling:
-    """`process` and `fire` are of the general way; `wrap` makes of an input's value what windows
-    keep."""
+    """The windows of one operator."""
 
-    def __init__(
-        self,
-        assigner: Any,
-        content: Content,
-        lateness: int,
-        process: Process,
-        fire: Fire,
-        wrap: Callable[[int, Any], Any] | None = None,
-    ) -> None:
+    def __init__(self, assigner: Any, content: Content, lateness: int, ways: Ways) -> None:
         self._size, self._offset = assigner._size, assigner._offset
         self._content = content
         self._lateness = lateness
-        self._process = process
-        self._fire = fire
-        self._wrap = wrap
+        self._process, self._fire, self._wrap = ways.process, ways.fire, ways.wrap
         self._batch: object = None
         #: (key, the window's start) -> the window's states
         self._known: dict[tuple[str | int, int], dict[str, Any]] = {}

@@ -32,7 +32,7 @@ from headrace.runtime.operators.operator import (
     KeyedOperator,
     emit_results,
 )
-from headrace.runtime.operators.tumbling import CONTENT, Tumbling, goes
+from headrace.runtime.operators.tumbling import CONTENT, Tumbling, Ways, goes
 from headrace.runtime.operators.window_content import Evicted, kept_content
 from headrace.runtime.operators.window_context import (
     AssignerContext,
@@ -40,7 +40,7 @@ from headrace.runtime.operators.window_context import (
     TriggerContext,
     caller,
 )
-from headrace.runtime.operators.window_merging import MergingWindows
+from headrace.runtime.operators.window_merging import MergingWindows, check_not_past
 
 LATE_DROPPED = "numLateRecordsDropped"
 MERGING = "merging"
@@ -91,22 +91,18 @@ class Window(KeyedOperator):
         self._call = caller(self.function, self._function_context)
         self._quick: Tumbling | None = None
         if goes(self.assigner, self.trigger, self.evictor):
-            self._quick = Tumbling(
-                self.assigner,
-                self._content,
-                self.allowed_lateness,
-                self.process,
-                self._fire,
-                self.wrap,
-            )
-        for function in (self.aggregate, self.reduce, self.function):
-            if isinstance(function, Function):
-                function.open(context)
+            ways = Ways(self.process, self._fire, self.wrap)
+            self._quick = Tumbling(self.assigner, self._content, self.allowed_lateness, ways)
+        for function in self._functions():
+            function.open(context)
 
     def close(self) -> None:
-        for function in (self.aggregate, self.reduce, self.function):
-            if isinstance(function, Function):
-                function.close()
+        for function in self._functions():
+            function.close()
+
+    def _functions(self) -> list[Function]:
+        all_ = (self.aggregate, self.reduce, self.function)
+        return [function for function in all_ if isinstance(function, Function)]
 
     # --- records
 
@@ -283,7 +279,8 @@ class Window(KeyedOperator):
         context: KeyedContext,
     ) -> None:
         """1. the trigger's state and timers, 2. what the merged windows leave, 3. the content."""
-        self._check_not_past(result, context)
+        now = context.watermark if self._event_time else context.processing_time
+        check_not_past(result, self._cleanup_time(result), now)
         self._trigger_context.window = result
         self._trigger_context.merged = before
         self.trigger.on_merge(result, self._trigger_context)
@@ -308,11 +305,3 @@ class Window(KeyedOperator):
             context.delete_timer(self._cleanup_time(window), window)
         else:
             context.delete_processing_timer(self._cleanup_time(window), window)
-
-    def _check_not_past(self, result: Any, context: KeyedContext) -> None:
-        now = context.watermark if self._event_time else context.processing_time
-        if self._cleanup_time(result) <= now:
-            raise ValueError(
-                f"windows were merged into {result}, which is over: its end must not become "
-                "earlier than the current time by merging"
-            )

@@ -55,3 +55,12 @@ class _Found(MergingWindowAssigner.MergeCallback[Any]):
 
     def merge(self, to_be_merged: Iterable[Any], merge_result: Any) -> None:
         self.groups.append((merge_result, set(to_be_merged)))
+
+
+def check_not_past(result: Any, cleanup: int, now: int) -> None:
+    """ValueError for a window that would be over as soon as it is there."""
+    if cleanup <= now:
+        raise ValueError(
+            f"windows were merged into {result}, which is over: its end must not become "
+            "earlier than the current time by merging"
+        )
