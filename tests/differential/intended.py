@@ -33,4 +33,5 @@ INTENDED = {
     "windows_session_between": "PyFlink loses values where a record makes two sessions one",
     "wrong_programs_taken": "refused here where they are said, not when the job runs; `iterate` is "
     "there",
+    "wrong_types_taken": "PyFlink cuts it to a whole number",
 }

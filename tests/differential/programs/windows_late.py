@@ -37,7 +37,13 @@ class ByThird(TimestampAssigner):
 class Span(ProcessWindowFunction):
     def process(self, key, context, elements):
         window = context.window()
-        yield key, window.start, window.end, [e[1] for e in elements], context.current_watermark()
+        yield (
+            key,
+            window.start,
+            window.end,
+            sorted(e[1] for e in elements),
+            context.current_watermark(),
+        )
 
 
 def late():

@@ -6,7 +6,6 @@ from pyflink.datastream import StreamExecutionEnvironment
 
 CASES = {
     "string for int": (Types.INT(), "one"),
-    "float for int": (Types.INT(), 1.5),
     "int for string": (Types.STRING(), 1),
     "int too large": (Types.INT(), 2**40),
     "long too large": (Types.LONG(), 2**70),
