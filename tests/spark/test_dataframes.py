@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ from headrace.datastream import (
 from headrace.datastream.dataframes import DataFrameSource
 from headrace.datastream.state import ValueStateDescriptor
 from headrace.datastream.window import TumblingEventTimeWindows
-from headrace.runtime import dataframe_rows
+from headrace.runtime import dataframe_rows, query_stop
 from headrace.runtime.transformations import GraphError
 
 COUNTED = Types.ROW_NAMED(["user", "n"], [Types.STRING(), Types.LONG()])
@@ -130,6 +131,33 @@ def test_event_time_is_a_column_and_windows_close_behind_it(
     assert run(out, tmp_path) == []
     clicks.write("2", "bob", second=12)
     assert run(out, tmp_path) == [("ann", 2)]
+
+
+class Later(KeyedProcessFunction):
+    """Says who clicked, some time afterwards."""
+
+    def process_element(self, value: Any, ctx: KeyedProcessFunction.Context) -> None:
+        timers = ctx.timer_service()
+        timers.register_processing_time_timer(timers.current_processing_time() + 1)
+
+    def on_timer(self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext) -> Iterator[str]:
+        yield ctx.get_current_key()
+
+
+def test_with_ticks_timers_fire_without_data(
+    spark: SparkSession, env: StreamExecutionEnvironment, clicks: Clicks, tmp_path: Path
+) -> None:
+    later = env.from_dataframe(clicks.stream).key_by("user").process(Later())
+    out = later.to_dataframe("user string", ticks=Duration.of_seconds(1))
+    clicks.write("1", "ann")
+    writer = out.writeStream.format("memory").queryName("later")
+    query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+    deadline = time.monotonic() + 240
+    while not (found := spark.table("later").collect()) and time.monotonic() < deadline:
+        assert query.isActive, query.exception()
+        time.sleep(0.1)
+    query_stop.stop(query)
+    assert [row.user for row in found] == ["ann"]
 
 
 def test_a_static_dataframe_ends_and_so_do_its_windows(
