@@ -201,11 +201,6 @@ class FrameWriter:
         self._turns[op] += count
         return before
 
-    @property
-    def held(self) -> int:
-        """Records collected since the last call of `frames`, but for broadcast ones."""
-        return sum(map(len, self._buffers.values()))
-
     def frames(self) -> Iterator[Frame]:
         """What was collected since the last call."""
         for (op, input_), records in self._broadcasts.items():

@@ -34,8 +34,8 @@ FRAME_TYPES = pa.schema(
 )
 #: Column with the micro-batch's time (ms) that every source's rows carry; the same in a rerun.
 TIME_COLUMN = "batch_time"
-#: Records that a task holds back before it sends them.
-HELD = 50_000
+#: What a task takes in before it sends frames: few large ones cost less than many small ones.
+HELD_BYTES = 8 * 1024 * 1024
 
 
 class Decoded(Protocol):
@@ -70,10 +70,14 @@ def ingest(
         number = task.partitionId() if task else 0
         pipeline = _pipeline(packed, source, number)
         stage = IngestStage(pipeline.program, pipeline, source, number)
+        held = 0
         for batch in batches:
             if batch.num_rows:
                 stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
-                yield from _arrow(stage.ready())
+                held += batch.nbytes
+            if held > HELD_BYTES:
+                yield from _arrow(stage.frames())
+                held = 0
         yield from _arrow(stage.finish())
 
     return run
@@ -119,10 +123,6 @@ class IngestStage:
             if part.watermark is not None and not self._program.batch:
                 split = f"silent-{self._node.id}/{self._node.id}:{part.split}"
                 self._emitted[split] = max(part.watermark, self._emitted.get(split, MIN_WATERMARK))
-
-    def ready(self) -> Iterator[Frame]:
-        """Frames, once they are worth it: few large ones cost less than many small ones."""
-        return self._writer.frames() if self._writer.held >= HELD else iter(())
 
     def frames(self) -> Iterator[Frame]:
         return self._writer.frames()
