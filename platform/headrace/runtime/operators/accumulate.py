@@ -19,6 +19,10 @@ class Kind(Enum):
     MAX_BY = "max_by"
 
 
+_SUM = Kind.SUM
+_OF_FIELDS = (Kind.SUM, Kind.MIN, Kind.MAX)
+
+
 class Accumulate(ReduceFunction):
     """Of tuples, lists and Rows the field at `field`, of other values the value itself. The first
     of equal values stays."""
@@ -28,6 +32,10 @@ class Accumulate(ReduceFunction):
         self.field = field
 
     def reduce(self, value1: Any, value2: Any) -> Any:
+        at = self.field
+        if type(value1) is tuple and type(at) is int and at >= 0 and self.kind in _OF_FIELDS:
+            combined = self._choose(value1[at], value2[at], value1[at], value2[at])
+            return (*value1[:at], combined, *value1[at + 1 :])
         if not isinstance(value1, tuple | list | Row):
             if self.field != 0:
                 raise TypeError(
@@ -56,7 +64,7 @@ class Accumulate(ReduceFunction):
         return make(changed)
 
     def _choose(self, first: Any, second: Any, value1: Any, value2: Any) -> Any:
-        if self.kind is Kind.SUM:
+        if self.kind is _SUM:
             return first + second
         if self.kind in (Kind.MIN, Kind.MIN_BY):
             return value2 if second < first else value1
