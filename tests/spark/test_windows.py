@@ -217,6 +217,7 @@ def sessions(keyed: Any) -> Streams:
 
 def by_count(keyed: Any) -> Streams:
     whole = GlobalWindows.create()
+    whole_input = keyed.window(GlobalWindows.create_with_end_of_stream_trigger())
     return {
         "count": keyed.count_window(7).apply(Content()),
         "sliding count": keyed.count_window(7, 3).apply(Content()),
@@ -228,10 +229,16 @@ def by_count(keyed: Any) -> Streams:
         .trigger(DeltaTrigger.of(25, lambda old, new: new[0] - old[0]))
         .evictor(TimeEvictor.of(millis(30)))
         .apply(Content()),
-        "end of stream": keyed.window(GlobalWindows.create_with_end_of_stream_trigger()).aggregate(
-            Total(), AtEnd()
-        ),
+        "end of stream": whole_input.aggregate(Total(), AtEnd()),
+        "time of the end": whole_input.process(When()),
     }
+
+
+class When(ProcessWindowFunction[Any, Any, Any, Any]):
+    """The time at which it is called: that of the micro-batch."""
+
+    def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        yield key, context.current_processing_time()
 
 
 class AtEnd(WindowFunction[Any, Any, Any, Any]):
@@ -291,10 +298,14 @@ def test_every_kind_of_window_gives_what_it_gives_in_one_process(tmp_path: Path)
     """And the last batch, in which most windows fire, is the same when it is run again."""
     here = in_process(program(2, seed=1), tmp_path / "here")
     expected = results(here.collected)
-    assert len(expected) == 22, sorted(expected)  # none of them is empty
+    assert len(expected) == 23, sorted(expected)  # none of them is empty
     job = Job(program(2, seed=1), tmp_path / "spark")
 
-    assert_same(job.run(), expected)
+    found = job.run()
+    times = {time for _, time in found.pop("time of the end")}
+    assert len(times) == 1
+    del expected["time of the end"]
+    assert_same(found, expected)
     assert job.counters["numLateRecordsDropped"] == here.counters["numLateRecordsDropped"] > 0
 
     first = job.collected
