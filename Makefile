@@ -5,10 +5,10 @@ BIN := .venv/bin
 SOURCES := platform jobs workers dashboard benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help up test chaos bench check format lock clean
+.PHONY: help up test chaos bench bench-sink bench-dataflow differential check format lock clean
 
 help:  ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up:  ## start everything on this machine and run the example job; Ctrl-C stops it
 	@$(PYTHON) bin/bootstrap.py up
@@ -21,8 +21,16 @@ chaos: .dev  ## hundreds of faults against the exactly-once sink: SEED=7 FAULTS=
 	@$(BIN)/python -m tests.chaos --faults $(or $(FAULTS),200) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--report $(REPORT))
 
-bench: .dev  ## the sink beside Spark's own: throughput, CPU, small batches, latency; 20 minutes
+bench: bench-sink bench-dataflow  ## both: 35 minutes
+
+bench-sink: .dev  ## the sink beside Spark's own: throughput, CPU, small batches, latency; 20 minutes
 	@$(BIN)/python -m benchmarks.sink $(ARGS)
+
+bench-dataflow: .dev  ## CPU per record of programs of several kinds; 12 minutes
+	@$(BIN)/python -m benchmarks.dataflow $(ARGS)
+
+differential: .dev  ## the same programs on PyFlink 2.3 and here, compared line by line
+	@$(BIN)/python -m tests.differential $(ARGS)
 
 check: .dev  ## format, lint, types, import rules, Django's checks
 	$(BIN)/ruff check .

@@ -88,24 +88,21 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def spark(jars: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One Spark for all tests that need one: two cores, RocksDB state, the Kafka connector."""
+    """One Spark for all tests that need one: two cores, a job's settings, the Kafka connector."""
     from pyspark.sql import SparkSession
+
+    from headrace.runtime import spark_session, worker_sockets
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings = {
-        "spark.ui.enabled": "false",
+        **spark_session.SETTINGS,
+        **worker_sockets.settings(),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": "-Xss8m",
         "spark.jars": ",".join(map(str, jars)),
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.sql.streaming.stateStore.providerClass": (
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-        ),
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }
     builder = SparkSession.builder.master("local[2]").appName("headrace-tests")
     for name, value in settings.items():

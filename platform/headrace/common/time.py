@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,12 @@ class Instant:
         seconds, millis = divmod(epoch_milli, 1000)
         return Instant(seconds, millis * 1_000_000)
 
+    def __repr__(self) -> str:
+        return f"Instant<{self.seconds}, {self.nanos}>"
 
-def to_millis(span: Duration | Time | int) -> int:
-    """Milliseconds of a Duration, a Time, or a plain number of milliseconds."""
+
+def to_millis(span: Duration | Time | timedelta | int) -> int:
+    """Milliseconds of a Duration, a Time, a timedelta, or a plain number of milliseconds."""
+    if isinstance(span, timedelta):
+        return span // timedelta(milliseconds=1)
     return span if isinstance(span, int) else span.millis

@@ -16,7 +16,7 @@ class RowKind(Enum):
     DELETE = 3
 
     def __str__(self) -> str:
-        return {0: "+I", 1: "-U", 2: "+U", 3: "-D"}[self.value]
+        return ("+I", "-U", "+U", "-D")[self.value]
 
 
 class Row:
@@ -44,18 +44,17 @@ class Row:
         return row
 
     def as_dict(self, recursive: bool = False) -> dict[str, Any]:
-        """Field name -> value; ValueError for a row without names."""
+        """Field name -> value; TypeError for a row without names."""
         if not self._names and self._values:
-            raise ValueError("this Row has no field names; use set_field_names")
-        convert = (lambda v: v.as_dict(True) if isinstance(v, Row) else v) if recursive else None
-        values = [convert(v) for v in self._values] if convert else self._values
+            raise TypeError("this Row has no field names; use set_field_names")
+        values = map(_as_dict, self._values) if recursive else self._values
         return dict(zip(self._names, values, strict=True))
 
     def get_row_kind(self) -> RowKind:
         return self._kind
 
-    def set_row_kind(self, kind: RowKind) -> None:
-        self._kind = kind
+    def set_row_kind(self, row_kind: RowKind) -> None:
+        self._kind = row_kind
 
     def set_field_names(self, field_names: Iterable[str]) -> None:
         names = tuple(field_names)
@@ -78,7 +77,7 @@ class Row:
         try:
             return self._names.index(name)
         except ValueError:
-            raise KeyError(f"no field {name!r}; this Row has {list(self._names)}") from None
+            raise ValueError(f"no field {name!r}; this Row has {list(self._names)}") from None
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -95,6 +94,10 @@ class Row:
     def __len__(self) -> int:
         return len(self._values)
 
+    def __contains__(self, item: object) -> bool:
+        """Whether there is a field of the name; of a row without names, whether it is a value."""
+        return item in (self._names or self._values)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Row):
             return NotImplemented
@@ -106,14 +109,29 @@ class Row:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._names, tuple(self._values), self._kind.value)
 
-    def __str__(self) -> str:
-        return f"{self._kind}[{', '.join(map(str, self._values))}]"
+    def __call__(self, *values: Any) -> Row:
+        """A Row of names makes rows: `Person = Row("name", "age")`, `Person("Ada", 36)`."""
+        if len(values) > len(self):
+            raise ValueError(f"{len(values)} values for the {len(self)} fields of {self!r}")
+        row = Row._named(tuple(self._values[: len(values)]), values)
+        row._kind = self._kind
+        return row
 
     def __repr__(self) -> str:
         if self._names:
             pairs = zip(self._names, self._values, strict=True)
             return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
-        return f"Row({', '.join(map(repr, self._values))})"
+        return f"<Row({', '.join(map(repr, self._values))})>"
+
+
+def _as_dict(value: Any) -> Any:
+    if isinstance(value, Row):
+        return value.as_dict(True)
+    if isinstance(value, list):
+        return [_as_dict(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _as_dict(each) for key, each in value.items()}
+    return value
 
 
 def _restore(names: tuple[str, ...], values: tuple[Any, ...], kind: int) -> Row:

@@ -1,88 +1,61 @@
 """What a job's author writes; PyFlink's `pyflink.datastream.functions`.
 
 Instances are pickled to the Python workers. `open` is called there before the first record an
-instance sees. `close` is here for PyFlink's sake and not called: Spark ends its workers without
-notice, so nothing that matters can depend on it. Raising from any method fails the
-attempt: the micro-batch is run again from the last checkpoint.
+instance sees, `close` when the worker ends in order. Raising from any method fails the attempt:
+the micro-batch is run again from the last checkpoint.
 """
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
-from headrace.datastream.state import (
-    ListState,
-    ListStateDescriptor,
-    MapState,
-    MapStateDescriptor,
-    ReducingState,
-    ReducingStateDescriptor,
-    ValueState,
-    ValueStateDescriptor,
+from headrace.datastream.async_functions import AsyncFunction as AsyncFunction
+from headrace.datastream.async_functions import AsyncRetryPredicate as AsyncRetryPredicate
+from headrace.datastream.async_functions import AsyncRetryStrategy as AsyncRetryStrategy
+from headrace.datastream.broadcast_functions import (
+    BaseBroadcastProcessFunction as BaseBroadcastProcessFunction,
 )
+from headrace.datastream.broadcast_functions import (
+    BroadcastProcessFunction as BroadcastProcessFunction,
+)
+from headrace.datastream.broadcast_functions import (
+    KeyedBroadcastProcessFunction as KeyedBroadcastProcessFunction,
+)
+from headrace.datastream.co_functions import CoFlatMapFunction as CoFlatMapFunction
+from headrace.datastream.co_functions import CoMapFunction as CoMapFunction
+from headrace.datastream.co_functions import CoProcessFunction as CoProcessFunction
+from headrace.datastream.co_functions import KeyedCoProcessFunction as KeyedCoProcessFunction
+from headrace.datastream.function import DistributedCache as DistributedCache
+from headrace.datastream.function import Function as Function
+from headrace.datastream.function import KeyedStateStore as KeyedStateStore
+from headrace.datastream.function import RuntimeContext as RuntimeContext
+from headrace.datastream.join_functions import CoGroupFunction as CoGroupFunction
+from headrace.datastream.join_functions import FlatJoinFunction as FlatJoinFunction
+from headrace.datastream.join_functions import JoinFunction as JoinFunction
+from headrace.datastream.join_functions import ProcessJoinFunction as ProcessJoinFunction
+from headrace.datastream.sink_function import SinkFunction as SinkFunction
+from headrace.datastream.sink_function import SourceFunction as SourceFunction
+from headrace.datastream.time_domain import TimeDomain
+from headrace.datastream.timerservice import TimerService as TimerService
+from headrace.datastream.window_functions import AllWindowFunction as AllWindowFunction
+from headrace.datastream.window_functions import (
+    PassThroughAllWindowFunction as PassThroughAllWindowFunction,
+)
+from headrace.datastream.window_functions import (
+    PassThroughWindowFunction as PassThroughWindowFunction,
+)
+from headrace.datastream.window_functions import (
+    ProcessAllWindowFunction as ProcessAllWindowFunction,
+)
+from headrace.datastream.window_functions import ProcessWindowFunction as ProcessWindowFunction
+from headrace.datastream.window_functions import WindowFunction as WindowFunction
 
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")
 KEY = TypeVar("KEY")
 W = TypeVar("W")
-
-
-class Counter(abc.ABC):
-    """A number that a function counts up; shown on the job's page."""
-
-    @abc.abstractmethod
-    def inc(self, n: int = 1) -> None: ...
-
-
-class MetricGroup(abc.ABC):
-    """Metrics of one function."""
-
-    @abc.abstractmethod
-    def counter(self, name: str) -> Counter: ...
-
-
-class RuntimeContext(abc.ABC):
-    """What a function may know and keep where it runs."""
-
-    @abc.abstractmethod
-    def get_task_name(self) -> str: ...
-
-    @abc.abstractmethod
-    def get_number_of_parallel_subtasks(self) -> int: ...
-
-    @abc.abstractmethod
-    def get_index_of_this_subtask(self) -> int: ...
-
-    @abc.abstractmethod
-    def get_attempt_number(self) -> int: ...
-
-    @abc.abstractmethod
-    def get_metrics_group(self) -> MetricGroup: ...
-
-    @abc.abstractmethod
-    def get_state(self, state_descriptor: ValueStateDescriptor) -> ValueState:
-        """State of the current key; only in functions on a keyed stream, as are those below."""
-
-    @abc.abstractmethod
-    def get_list_state(self, state_descriptor: ListStateDescriptor) -> ListState: ...
-
-    @abc.abstractmethod
-    def get_map_state(self, state_descriptor: MapStateDescriptor) -> MapState: ...
-
-    @abc.abstractmethod
-    def get_reducing_state(self, state_descriptor: ReducingStateDescriptor) -> ReducingState: ...
-
-
-class Function(abc.ABC):  # noqa: B024 - PyFlink's base class has no abstract method either
-    """Base of all functions."""
-
-    def open(self, runtime_context: RuntimeContext) -> None:  # noqa: B027
-        """Called once per worker before the first record."""
-
-    def close(self) -> None:  # noqa: B027
-        """Not called, see the module's docstring."""
 
 
 class MapFunction(Function):
@@ -104,6 +77,21 @@ class KeySelector(Function):
     @abc.abstractmethod
     def get_key(self, value: Any) -> Any:
         """Must give the same key for the same value, on any machine."""
+
+
+class NullByteKeySelector(KeySelector):
+    """The same key for all values."""
+
+    def get_key(self, value: Any) -> Any:
+        return 0
+
+
+class Partitioner(Function):
+    """Says where the values of a key go, for `partition_custom`."""
+
+    @abc.abstractmethod
+    def partition(self, key: Any, num_partitions: int) -> int:
+        """0 up to `num_partitions`; the same for the same key, whenever it is asked."""
 
 
 class ReduceFunction(Function):
@@ -131,31 +119,13 @@ class AggregateFunction(Function):
         """Both accumulators in one; only called for merging (session) windows."""
 
 
-class TimerService(abc.ABC):
-    """Time and timers of the current key."""
-
-    @abc.abstractmethod
-    def current_processing_time(self) -> int:
-        """The time of the micro-batch, the same when it is run again."""
-
-    @abc.abstractmethod
-    def current_watermark(self) -> int: ...
-
-    @abc.abstractmethod
-    def register_event_time_timer(self, timestamp: int) -> None:
-        """Fires once the watermark reaches `timestamp`; a second of the same key and time
-        changes nothing."""
-
-    @abc.abstractmethod
-    def delete_event_time_timer(self, timestamp: int) -> None: ...
-
-
 class ProcessFunction(Function):
     """Any number of outputs per record, side outputs included (`yield tag, value`)."""
 
     class Context(abc.ABC):
         @abc.abstractmethod
-        def timestamp(self) -> int | None: ...
+        def timestamp(self) -> int:
+            """The element's; of one without a time the smallest there is, as in PyFlink."""
 
         @abc.abstractmethod
         def timer_service(self) -> TimerService: ...
@@ -174,6 +144,10 @@ class KeyedProcessFunction(Function):
     class OnTimerContext(Context):
         """The context of a timer that fires; `timestamp` is the timer's."""
 
+        @abc.abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Which kind of timer it is."""
+
     @abc.abstractmethod
     def process_element(
         self, value: Any, ctx: KeyedProcessFunction.Context
@@ -184,30 +158,3 @@ class KeyedProcessFunction(Function):
     ) -> Iterable[Any] | None:
         """Called for each timer that fires, in order of time."""
         return None
-
-
-class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """All elements of a window, or its one aggregate, to any number of outputs."""
-
-    class Context(abc.ABC, Generic[W]):  # type: ignore[misc]  # the name W is PyFlink's
-        @abc.abstractmethod
-        def window(self) -> Any: ...
-
-        @abc.abstractmethod
-        def current_processing_time(self) -> int: ...
-
-        @abc.abstractmethod
-        def current_watermark(self) -> int: ...
-
-    @abc.abstractmethod
-    def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Iterable[Any]: ...
-
-    def clear(self, context: Any) -> None:
-        """Called when a window is dropped."""
-
-
-class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
-    """As ProcessWindowFunction, with the window itself instead of a context."""
-
-    @abc.abstractmethod
-    def apply(self, key: Any, window: Any, inputs: Iterable[Any]) -> Iterable[Any]: ...

@@ -2,64 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from headrace.common.configuration import Configuration
+from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
-from headrace.common.typeinfo import TypeInformation
-from headrace.common.watermark_strategy import WatermarkStrategy
-from headrace.connectors.kafka import security
-from headrace.datastream.checkpointing_mode import CheckpointingMode
-from headrace.datastream.connectors.base import DeliveryGuarantee, Source
-from headrace.datastream.connectors.file_system import FileSource
-from headrace.datastream.connectors.kafka import KafkaSink, KafkaSource
-from headrace.datastream.data_stream import DataStream
-from headrace.datastream.output_tag import OutputTag
+from headrace.common.type_base import HIDDEN_VARIABLE
+from headrace.datastream.closeable_iterator import CloseableIterator
+from headrace.datastream.configured_environment import ConfiguredEnvironment
+from headrace.datastream.environment_sources import EnvironmentSources
+from headrace.datastream.stream_graph import StreamGraph
 from headrace.runtime import context as run_context
+from headrace.runtime import executors, program_files
+from headrace.runtime.background_job import BackgroundJob
 from headrace.runtime.compiler import compile_graph
+from headrace.runtime.context import RunContext, StopRequest
+from headrace.runtime.executors import Execution
 from headrace.runtime.program import Program
-from headrace.runtime.sources import (
-    DEAD_LETTERS,
-    CollectionSource,
-    DeadLetterSchema,
-    SocketSource,
-    dead_letter_prefix,
-)
-from headrace.runtime.transformations import (
-    Edge,
-    GraphError,
-    SinkTransformation,
-    SourceTransformation,
-    TimestampsTransformation,
-    Transformation,
-)
+from headrace.runtime.transformations import GraphError, SinkTransformation, Transformation
 
-DEFAULT_MAX_PARALLELISM = 128
-PARALLELISM_KEY = "parallelism.default"
-INTERVAL_KEY = "execution.checkpointing.interval"
 DEFAULT_JOB_NAME = "Flink Streaming Job"
+NAME_KEY = "pipeline.name"
+#: `false`: errors tell the operator and the traceback, not the record. What messages of the job's
+#: own exceptions hold is the job's affair.
+SHOW_RECORDS_KEY = "headrace.errors.show-records"
+
+TookUp = Callable[[Execution, StopRequest, str], None]
 
 
-class StreamExecutionEnvironment:
+class StreamExecutionEnvironment(ConfiguredEnvironment, EnvironmentSources):
     """Collects the stream graph of one job and runs it.
 
-    The same program runs by `python job.py`, in a test, and on the platform."""
+    The same program runs by `python job.py`, in a test, and on the platform. By `python job.py` it
+    starts a Spark of its own; with `headrace.executor: in-process` (or HEADRACE_EXECUTOR in the
+    process's environment) it runs in the program's process alone, in milliseconds."""
 
     def __init__(self, configuration: Configuration | None = None) -> None:
-        self._configuration = configuration or Configuration()
-        launched = run_context.launched()
-        self._launched = launched
-        self._parallelism = launched.parallelism if launched else self._configured_parallelism()
-        self._max_parallelism = DEFAULT_MAX_PARALLELISM
-        interval = self._configuration.get_integer(INTERVAL_KEY, 0)
-        self._checkpoint_interval: int | None = interval or None
-        self._checkpointing_mode = CheckpointingMode.EXACTLY_ONCE
+        super().__init__(configuration)
         self._sinks: list[Transformation] = []
-
-    def _configured_parallelism(self) -> int:
-        default = run_context.laptop_parallelism()
-        return self._configuration.get_integer(PARALLELISM_KEY, default)
+        self._files = program_files.ProgramFiles()
 
     @staticmethod
     def get_execution_environment(
@@ -67,165 +51,157 @@ class StreamExecutionEnvironment:
     ) -> StreamExecutionEnvironment:
         return StreamExecutionEnvironment(configuration)
 
-    # --- settings
+    # --- files of the program
 
-    def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
-        """On the platform the slots of the job decide; this is for running without it."""
-        if parallelism < 1:
-            raise ValueError(f"parallelism must be positive, not {parallelism}")
-        if self._launched is None:
-            self._parallelism = parallelism
-        return self
+    def add_python_file(self, file_path: str) -> None:
+        """A module, a package's folder or a zip that functions import; with the program's own
+        folder it is on the path of the workers."""
+        self._files.add_python_file(file_path)
 
-    def get_parallelism(self) -> int:
-        return self._parallelism
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ) -> None:
+        """Workers run with the driver's Python: what the file names must be installed there, or
+        the job is refused at its start, saying what is missing."""
+        self._files.require(requirements_file_path)
 
-    def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
-        """The number of key groups: fixed for the life of the job's state."""
-        if not 1 <= max_parallelism <= 32768:
-            raise ValueError(f"max parallelism must be in 1..32768, not {max_parallelism}")
-        self._max_parallelism = max_parallelism
-        return self
-
-    def get_max_parallelism(self) -> int:
-        return self._max_parallelism
-
-    def enable_checkpointing(
-        self, interval: int, mode: CheckpointingMode = CheckpointingMode.EXACTLY_ONCE
-    ) -> StreamExecutionEnvironment:
-        """A micro-batch, and so a checkpoint and a commit of the sinks, each `interval` ms at
-        the most; one follows the other at once where it takes longer."""
-        if interval < 1:
-            raise ValueError(f"the checkpoint interval must be positive, not {interval}")
-        self._checkpoint_interval = interval
-        self._checkpointing_mode = mode
-        return self
-
-    def get_checkpoint_interval(self) -> int:
-        """Milliseconds, -1 when checkpointing was not enabled (micro-batches run on end)."""
-        return -1 if self._checkpoint_interval is None else self._checkpoint_interval
-
-    def get_checkpointing_mode(self) -> CheckpointingMode:
-        return self._checkpointing_mode
-
-    # --- sources
-
-    def from_source(
-        self,
-        source: Source,
-        watermark_strategy: WatermarkStrategy,
-        source_name: str,
-        type_info: TypeInformation | None = None,
-    ) -> DataStream:
-        transformation = SourceTransformation(
-            name=f"Source: {source_name}", output_type=type_info, source=source
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        raise NotImplementedError(
+            "archives are not shipped to the workers; use add_python_file for code and "
+            "register_cached_file for data"
         )
-        stream = DataStream(self, [Edge(transformation)])
-        if isinstance(source, KafkaSource):
-            self._route_dead_letters(source, transformation)
-        if watermark_strategy != WatermarkStrategy.no_watermarks():
-            timestamps = TimestampsTransformation(
-                name=f"Timestamps: {source_name}",
-                inputs=[Edge(transformation)],
-                output_type=type_info,
-                strategy=watermark_strategy,
+
+    def set_python_executable(self, python_exec: str) -> None:
+        """Workers run with the driver's Python: another one is refused."""
+        if not program_files.is_this_python(python_exec):
+            raise NotImplementedError(
+                f"workers run with the driver's Python, {sys.executable}, not {python_exec}"
             )
-            stream = DataStream(self, [Edge(timestamps)])
-        return stream
 
-    def from_collection(
-        self, collection: Iterable[Any], type_info: TypeInformation | None = None
-    ) -> DataStream:
-        """Bounded: the job finishes at its end. Values are pickled with the program."""
-        values = list(collection)
-        if type_info is not None:
-            values = [type_info.check(value, "collection") for value in values]
-        return self.from_source(
-            CollectionSource(tuple(values)),
-            WatermarkStrategy.no_watermarks(),
-            "Collection Source",
-            type_info,
-        )
+    def add_jars(self, *jars_path: str) -> None:
+        """Jars (`file:///...`) for Spark's class path. Flink's own are left out: the connectors
+        that they bring are here already."""
+        self._files.add_jars(jars_path)
 
-    def read_text_file(self, file_path: str, charset_name: str = "UTF-8") -> DataStream:
-        """The lines of a file or of all files of a folder; bounded."""
-        return self.from_source(
-            FileSource((file_path,)), WatermarkStrategy.no_watermarks(), f"Text {file_path}"
-        )
+    add_classpaths = add_jars
 
-    def socket_text_stream(self, hostname: str, port: int) -> DataStream:
-        """The lines a TCP server sends. A socket cannot be read again: lines of a micro-batch
-        that fails are lost, as in Flink."""
-        return self.from_source(
-            SocketSource(hostname, port), WatermarkStrategy.no_watermarks(), "Socket Stream"
-        )
+    def register_cached_file(self, file_path: str, name: str, executable: bool = False) -> None:
+        """A file that functions find by its name, through their RuntimeContext."""
+        self._files.register(file_path, name)
 
-    def _route_dead_letters(self, source: KafkaSource, node: SourceTransformation) -> None:
-        if source.on_error is None or source.on_error.topic is None:
-            return
-        topic = source.on_error.topic
-        sink = KafkaSink(
-            bootstrap_servers=source.bootstrap_servers,
-            serializer=DeadLetterSchema(topic),
-            guarantee=DeliveryGuarantee.EXACTLY_ONCE,
-            transactional_id_prefix=dead_letter_prefix(source.group_id),
-            transaction_timeout_ms=source.on_error.transaction_timeout_ms,
-            properties=security.for_librdkafka(source.properties),
-        )
-        self.add_sink(
-            SinkTransformation(
-                name=f"Sink: Dead letters {topic}",
-                inputs=[Edge(node, OutputTag(DEAD_LETTERS))],
-                sink=sink,
-            )
-        )
+    # --- the graph
 
-    # --- running
-
-    def add_sink(self, transformation: SinkTransformation) -> None:
+    def _add_sink_node(self, transformation: SinkTransformation) -> None:
         self._sinks.append(transformation)
 
-    def compile(self, job_name: str) -> Program:
-        """The program that `execute` would run. Raises GraphError for a graph that cannot."""
-        return compile_graph(
-            self._sinks,
+    def compile(self, job_name: str, sinks: list[Transformation] | None = None) -> Program:
+        """The program that `execute` would run, or that of other sinks. Raises GraphError for a
+        graph that cannot run."""
+        program = compile_graph(
+            self._sinks if sinks is None else sinks,
             name=job_name,
-            parallelism=self._parallelism,
-            max_parallelism=self._max_parallelism,
+            parallelism=self.get_parallelism(),
+            max_parallelism=self.get_max_parallelism(),
+            mode=self._runtime_mode,
+            own_uids=not self.get_config().has_auto_generated_uids_enabled(),
         )
+        program.chaining = self.is_chaining_enabled()
+        program.cached_files = self._files.cached
+        program.job_parameters = self.get_config().get_global_job_parameters()
+        return program
+
+    def generate_stream_graph(
+        self, clear_transformations: bool = False, job_name: str | None = None
+    ) -> StreamGraph:
+        """The compiled graph, to be looked at."""
+        graph = StreamGraph(self.compile(self._name(job_name)))
+        if clear_transformations:
+            self._sinks = []
+        return graph
+
+    get_stream_graph = generate_stream_graph
 
     def get_execution_plan(self) -> str:
         """The job graph as JSON, in the form of Flink's plan."""
-        from headrace.runtime.plan import plan_json
+        return self.generate_stream_graph().get_streaming_plan_as_json()
 
-        return plan_json(self.compile(DEFAULT_JOB_NAME))
+    # --- running
 
     def execute(self, job_name: str | None = None) -> JobExecutionResult:
         """Run the job until it ends (bounded sources), is cancelled, or fails.
 
         Raises JobFailed when it fails, with the traceback of the function at fault."""
-        return self._run(job_name or DEFAULT_JOB_NAME)[0]
+        return self._prepared(job_name)(lambda *_: None)
 
-    def run_and_collect(self, job_name: str) -> list[Any]:
-        return self._run(job_name)[1]
+    def execute_async(self, job_name: str = DEFAULT_JOB_NAME) -> JobClient:
+        """Run the job beside the program. The process lives until the job has ended; an error of
+        the program, and control-C, cancel it."""
+        job = BackgroundJob(self._prepared(job_name), lasting=True)
+        run_context.keep(job)
+        return JobClient(job)
 
-    def _run(self, job_name: str) -> tuple[JobExecutionResult, list[Any]]:
-        from headrace.runtime.job_run import JobRun
+    def execute_to_iterator(self, job_name: str | None) -> CloseableIterator[Any]:
+        """Run the job beside the program, and give what its `collect` sink gets."""
+        job = BackgroundJob(self._prepared(job_name), lasting=False)
+        if self._launched is not None:
+            run_context.keep(job)
 
-        program = self.compile(job_name)
+        def close() -> None:
+            job.cancel()
+            job.wait()
+
+        return CloseableIterator(job.values(), close)
+
+    def close(self) -> None:
+        """Nothing is held between jobs."""
+
+    def _name(self, job_name: str | None) -> str:
+        return job_name or self._configuration.get_string(NAME_KEY, DEFAULT_JOB_NAME)
+
+    def _prepared(self, job_name: str | None) -> Callable[[TookUp], JobExecutionResult]:
+        """Compiled now, so that a graph that cannot run is refused here; run when called."""
+        name = self._name(job_name)
+        executor = executors.chosen(self._configuration.to_dict())
+        program = self.compile(name)
+        self._files.put_on_path()
         self._sinks = []
-        with run_context.for_run(job_name, self._parallelism) as context:
-            context.jobs += 1
-            if context.jobs > 1:
-                raise GraphError(
-                    "the program runs a second job; on the platform one program is one job, "
-                    "because one checkpoint is. Put all streams before one execute()"
-                )
-            program.attempt = context.attempt
-            context.configuration |= self._configuration.to_dict()
-            run = JobRun(program, context, self._checkpoint_interval)
-            try:
-                return run.execute(), run.collected
-            except Exception as error:
-                context.failure = error
-                raise
+        configuration = self._configuration.to_dict()
+        interval = self.get_checkpoint_interval()
+        jars = self._files.jars
+
+        def run(took_up: TookUp) -> JobExecutionResult:
+            with run_context.for_run(name, program.parallelism) as context:
+                _take(context)
+                program.attempt = context.attempt
+                program.job_id = context.job_id
+                context.configuration |= configuration
+                context.jars = [*context.jars, *jars]
+                _hide_records(context.configuration)
+                try:
+                    execution = executors.execution(
+                        program, context, interval if interval > 0 else None, executor
+                    )
+                    took_up(execution, context.stop, context.job_id)
+                    return execution.execute()
+                except Exception as error:
+                    context.failure = error
+                    raise
+
+        return run
+
+
+def _hide_records(configuration: dict[str, str]) -> None:
+    """Whether the errors of this process and of its workers show the record at fault."""
+    if Configuration(configuration).get_boolean(SHOW_RECORDS_KEY, True):
+        os.environ.pop(HIDDEN_VARIABLE, None)
+    else:
+        os.environ[HIDDEN_VARIABLE] = "true"
+
+
+def _take(context: RunContext) -> None:
+    context.jobs += 1
+    if context.jobs > 1:
+        raise GraphError(
+            "the program runs a second job; on the platform one program is one job, "
+            "because one checkpoint is. Put all streams before one execute()"
+        )

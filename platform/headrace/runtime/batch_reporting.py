@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headrace.runtime import job_sink, metrics, progress
+from headrace.common.accumulators import Accumulator
+from headrace.runtime import frames, job_sink, metrics, progress
 from headrace.runtime.context import RunContext
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.program import Program
 from headrace.wire import events, rundir
+
+Accumulators = dict[str, Accumulator[Any, Any]]
 
 
 class BatchReporting:
@@ -34,6 +39,8 @@ class BatchReporting:
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
         self._idle_since = ""
+        self._timers: list[int] = []
+        self._records = 0
         #: Values of a `collect` sink, in the order of their batches.
         self.collected: list[Any] = []
         for report in job_sink.waiting_reports(context.checkpoint_dir):
@@ -44,6 +51,11 @@ class BatchReporting:
     def counters(self) -> dict[str, int]:
         """Since the start of the job."""
         return dict(self._totals.values)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """Counters and accumulators since the start of the job."""
+        return self._totals.results()
 
     def take(self, query: StreamingQuery) -> bool:
         """Report what is new; whether a batch was among it."""
@@ -64,6 +76,16 @@ class BatchReporting:
                 self._tell(found["batchId"], found, reports.get(found["batchId"]))
         return self._reported > before
 
+    def take_timers(self) -> list[int]:
+        """When processing-time timers are due, ms: what new batches have told."""
+        timers, self._timers = self._timers, []
+        return timers
+
+    def take_records(self) -> int:
+        """How many were read by new batches."""
+        records, self._records = self._records, 0
+        return records
+
     def finish(self) -> None:
         """No batch follows: what was counted since the last one goes into the totals."""
         self._totals.count(self._kafka.take_counts())
@@ -74,8 +96,13 @@ class BatchReporting:
         counted = report.metrics.counters if report is not None else {}
         if report is not None:
             self.collected += report.collected
+            self._records += report.metrics.records_in
+            if report.metrics.next_timer is not None:
+                self._timers.append(report.metrics.next_timer)
             for line in report.printed:
                 print(line, flush=True)
+            for line in report.to_err:
+                print(line, file=sys.stderr, flush=True)
         plain = None
         if found is not None:
             plain = _plain(found)
@@ -87,7 +114,7 @@ class BatchReporting:
                 batch, plain, report, totals, self._kafka.ends, self._kafka.committed
             )
         )
-        self._totals.add(batch, counted)
+        self._totals.add(batch, counted, report.metrics.accumulators if report else {})
         job_sink.drop_report(self._context.checkpoint_dir, batch)
         self._reported = max(self._reported, batch)
 
@@ -107,22 +134,37 @@ class _Totals:
         kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
         self._batch: int = kept.get("batch", -1)
         self.values: dict[str, int] = dict.fromkeys(expected, 0) | kept.get("values", {})
+        self._accumulators: Accumulators = {
+            name: frames.loads(base64.b64decode(pickled))
+            for name, pickled in kept.get("accumulators", {}).items()
+        }
+
+    def results(self) -> dict[str, Any]:
+        return metrics.results(self.values, self._accumulators)
 
     def with_batch(self, batch: int, counted: dict[str, int]) -> dict[str, int]:
         if batch <= self._batch:
             return dict(self.values)
         return _sum(self.values, counted)
 
-    def add(self, batch: int, counted: dict[str, int]) -> None:
-        if batch > self._batch and counted:
+    def add(self, batch: int, counted: dict[str, int], accumulated: Accumulators) -> None:
+        if batch > self._batch and (counted or accumulated):
             self._batch = batch
-            self.count(counted)
+            for name, accumulator in accumulated.items():
+                metrics.merge_accumulator(self._accumulators, name, accumulator)
+            self.count(counted, keep=bool(accumulated))
 
-    def count(self, counted: dict[str, int]) -> None:
-        if counted:
+    def count(self, counted: dict[str, int], keep: bool = False) -> None:
+        if counted or keep:
             self.values = _sum(self.values, counted)
-            content = {"batch": self._batch, "values": self.values}
-            rundir.write_atomically(self._path, json.dumps(content).encode())
+            rundir.write_atomically(self._path, json.dumps(self._content()).encode())
+
+    def _content(self) -> dict[str, Any]:
+        pickled = {
+            name: base64.b64encode(frames.dumps(accumulator)).decode()
+            for name, accumulator in self._accumulators.items()
+        }
+        return {"batch": self._batch, "values": self.values, "accumulators": pickled}
 
 
 def _sum(values: dict[str, int], more: dict[str, int]) -> dict[str, int]:

@@ -68,7 +68,14 @@ class RunContext:
     jobs: int = 0
 
 
+class Waitable(Protocol):
+    """A job that runs beside its program."""
+
+    def wait(self) -> None: ...
+
+
 _current: RunContext | None = None
+_beside: list[Waitable] = []
 
 
 def launched() -> RunContext | None:
@@ -80,6 +87,17 @@ def use(context: RunContext) -> None:
     """Called once by the driver before it runs the job's program."""
     global _current
     _current = context
+
+
+def keep(job: Waitable) -> None:
+    """The job is waited for where its program ends first."""
+    _beside.append(job)
+
+
+def wait_for_jobs() -> None:
+    """Until all jobs have ended that the program started and did not wait for."""
+    while _beside:
+        _beside.pop().wait()
 
 
 def laptop_parallelism() -> int:

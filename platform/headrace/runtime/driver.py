@@ -20,10 +20,13 @@ import traceback
 from importlib.metadata import version
 from pathlib import Path
 
+from pyspark.errors import StreamingQueryException
+
 from headrace.connectors.twophase.errors import SinkError
 from headrace.runtime import context as run_context
 from headrace.runtime.context import RunContext
-from headrace.runtime.errors import JobFailed, UnknownTopic, is_final
+from headrace.runtime.errors import JobFailed, UnknownTopic, from_spark, is_final
+from headrace.runtime.plain_queries import PlainQueries
 from headrace.runtime.transformations import GraphError
 from headrace.wire import commands, events, rundir
 from headrace.wire.journal import JournalWriter
@@ -59,18 +62,23 @@ def main(run_dir: Path) -> int:
     _beat(run_dir)
     _obey(context)
     journal.report(events.Started(os.getpid(), spec.master, _versions()))
-    return _run(spec, context, journal)
+    return _run(spec, context, journal, PlainQueries(context))
 
 
-def _run(spec: JobSpec, context: RunContext, journal: Journal) -> int:
+def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueries) -> int:
     try:
-        _run_program(spec)
-        if context.failure is not None:
-            raise context.failure  # the program caught it; the job failed all the same
-        if not journal.planned:
+        try:
+            _run_program(spec)
+            run_context.wait_for_jobs()
+        finally:
+            plain.settle()
+        failure = context.failure or plain.failure
+        if failure is not None:
+            raise failure  # the program caught it; the job failed all the same
+        if not journal.planned and not plain.used:
             raise JobFailed(
-                f"{Path(spec.entry).name} ended without running a job; "
-                "call execute() on its StreamExecutionEnvironment",
+                f"{Path(spec.entry).name} ended without running a job; call execute() on its "
+                "StreamExecutionEnvironment, or start a query of its SparkSession",
                 restartable=False,
             )
     except BaseException as error:
@@ -106,6 +114,10 @@ def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Fai
     if isinstance(error, JobFailed):
         headline = str(error).splitlines()[0]
         return events.Failed(headline, error.traceback, error.restartable)
+    if isinstance(error, StreamingQueryException):
+        failed = from_spark(str(error))
+        trace = failed.traceback or _trace(error, spec)
+        return events.Failed(str(failed).splitlines()[0], trace, failed.restartable)
     if isinstance(error, SinkError):
         headline = f"{type(error).__name__}: {error}"
         return events.Failed(headline, _trace(error, spec), not is_final(error))

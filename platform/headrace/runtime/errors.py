@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from headrace.connectors.kafka import errors as kafka
+from headrace.runtime.operators.operator import OperatorError
 
 
 class JobFailed(RuntimeError):
@@ -63,6 +64,15 @@ def from_spark(text: str) -> JobFailed:
     return JobFailed(first[:500], text[:20_000])
 
 
+def from_error(error: Exception) -> Exception:
+    """As `from_spark`, for what a job in this process raised."""
+    if not isinstance(error, OperatorError):
+        return error
+    headline, _, trace = str(error).partition("\n")
+    last = trace.strip().splitlines()[-1].strip() if trace.strip() else ""
+    return JobFailed(f"{headline}: {last}" if last else headline, _user_frames(trace))
+
+
 def is_final(error: BaseException) -> bool:
     """Whether another attempt would meet this error again."""
     return isinstance(error, _FINAL)
@@ -80,7 +90,7 @@ def _user_frames(trace: str) -> str:
     skipping = False
     for line in lines:
         if line.startswith("  File "):
-            skipping = "/headrace/runtime/" in line
+            skipping = "/headrace/runtime/" in line or "/headrace/common/" in line
         elif not line.startswith("    "):
             skipping = False
         if not skipping:

@@ -2,10 +2,14 @@
 
 The order within a batch is fixed, so that a batch run again does the same:
 
-1. data, by sender and sequence number;
-2. control rows: what the sources say of their watermarks, and that input has ended;
-3. per operator, in the order of the graph: its watermark moves, due timers fire in order of time;
-4. what was sent goes out in frames, control rows go on to the next level.
+1. processing-time timers of before the batch's time, per operator and in order of time;
+2. broadcast elements, then other data, each by sender and sequence number;
+3. control rows: what the sources say of their watermarks, and that input has ended;
+4. per operator, in the order of the graph: its watermark moves, due event-time timers fire in
+   order of time;
+5. processing-time timers up to the batch's time: the records of this time came first, as they
+   belong to windows that end with it;
+6. what was sent goes out in frames, control rows go on to the next level.
 """
 
 from __future__ import annotations
@@ -14,14 +18,17 @@ import traceback
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headrace.runtime import frames, keys, metrics
-from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter, Record
+from headrace.runtime import frames, metrics
+from headrace.runtime.current_key import CurrentKey
+from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
-from headrace.runtime.pipeline import Pipeline
+from headrace.runtime.operators.pass_on import PassOn
+from headrace.runtime.operators.timestamps import taken_watermarks
+from headrace.runtime.pipeline import Pipeline, opening
 from headrace.runtime.program import Node, Program
-from headrace.runtime.state import Entries, Store, owner_bytes
+from headrace.runtime.state import Store
 from headrace.runtime.task_context import TaskContext
-from headrace.runtime.timers import Timers
 from headrace.runtime.watermarks import SplitWatermarks
 
 
@@ -32,23 +39,43 @@ class Head:
         self.splits = SplitWatermarks()
         self.watermarks: dict[str, int] = {}
         self.timer_pages: set[int] = set()
+        self.processing_timer_pages: set[int] = set()
+        self.expiry_pages: set[int] = set()
         self.time = 0
         #: The attempt whose clocks of idle splits these are.
         self.attempt = 0
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Head.__init__(self)  # what a head of an earlier version did not keep yet
+        self.__dict__.update(state)
+
 
 class LevelHost:
-    """The operators of one level, opened once per worker process."""
+    """The operators of one level, opened once per worker process and subtask. `program` is its own
+    copy, as the functions in it are those of one subtask."""
 
-    def __init__(self, program: Program, level: int) -> None:
+    def __init__(self, program: Program, level: int, subtask: int = 0) -> None:
         self._program = program
         self._level = level
         self._nodes = {node.id: node for node in program.keyed_nodes(level)}
-        self._pipeline = Pipeline(program)
+        self._assigners = program.assigners(level)
+        self._finishing = [
+            node
+            for node in self._nodes.values()
+            if type(_keyed(node)).finish is not KeyedOperator.finish
+        ]
         self.current = CurrentKey()
+        self._pipeline = Pipeline(program, subtask, self.current)
         for node in self._nodes.values():
-            task = TaskContext(node.name, program, self.current)
-            _keyed(node).open(task, self.current)
+            measures = self._pipeline.measures
+            task = TaskContext(node.name, program, measures, subtask, self.current)
+            opening(node.name, _keyed(node).open, task, self.current)
+
+    def close(self) -> None:
+        """Close the functions; the host is not used any more."""
+        self._pipeline.close()
+        for node in self._nodes.values():
+            _keyed(node).close()
 
     def run(
         self, group: int, received: Iterable[Frame], store: Store, *, again: bool = False
@@ -66,22 +93,38 @@ class LevelHost:
         writer = FrameWriter(f"L{self._level}-{group}", self._program.max_parallelism)
         writer.time = head.time
         self._pipeline.begin(writer)
+        for assigner in self._assigners.values():
+            assigner.start(head.time)
         self.current.begin(head, store, self._pipeline)
+        self.current.leads = self._program.leads(group)
 
+        self.current.drop_expired(self._nodes.values())
+        self._fire_processing_timers(head.time - 1)
         passed_on = [f for f in rows if f.op not in self._nodes and f.kind != frames.CONTROL]
-        self._run_data([f for f in rows if f.kind == frames.DATA and f.op in self._nodes])
+        self._run_data([f for f in rows if f.kind <= frames.DATA and f.op in self._nodes])
         controls = [f for f in rows if f.kind == frames.CONTROL]
-        self._take_controls(head, controls)
+        ended = self._take_controls(head, controls)
+        self._settle(writer, ended)
         self._advance(head)
+        self._fire_processing_timers(head.time)
+        self._settle(writer, ended)
 
+        for node in self._finishing:
+            self.current.enter(node)
+            _keyed(node).finish(self.current)
+        due = self._next_due(head)
         self.current.flush()
         store.set_head(frames.dumps(head))
         yield from writer.frames()
         yield from passed_on
         if self._level < self._program.levels:
             yield from controls
-        if self._pipeline.counters or (group == 0 and controls):
-            yield writer.metrics(self._report(head, group))
+            if watermarks := taken_watermarks(self._assigners):
+                yield from writer.control(Control(watermarks, ended=False))
+        report = self._report(head, group, due)
+        measured = self._pipeline.measures.take(report)
+        if measured or due is not None or (group == 0 and controls):
+            yield writer.metrics(report.to_dict())
 
     def _run_data(self, rows: list[Frame]) -> None:
         current = self.current
@@ -89,23 +132,51 @@ class LevelHost:
             node = self._nodes[frame.op]
             operator = _keyed(node)
             current.enter(node)
-            records: list[Record] = frames.loads(frame.frame)
-            value = None
+            records = frames.unpack(frame.frame)
+            if isinstance(operator, PassOn):
+                self._pipeline.send(node, None, [(ts, value) for ts, _, value in records])
+                continue
+            current.value = None
             try:
-                for current.timestamp, key, value in records:
-                    current.turn_to(key)
-                    operator.process(value, frame.input, current)
+                operator.process_many(records, frame.input, current)
             except OperatorError:
                 raise  # of a function behind this operator, which it names
             except Exception as error:
-                raise OperatorError(node.name, value, traceback.format_exc()) from error
+                raise OperatorError(node.name, current.value, traceback.format_exc()) from error
+            current.deliver()
 
-    def _take_controls(self, head: Head, rows: list[Frame]) -> None:
+    def _settle(self, writer: FrameWriter, ended: bool) -> None:
+        """Nothing more comes for now: what operators have held back is sent, and loops go round
+        until nothing comes back, or until they have had enough for one batch."""
+        self._pipeline.finish()
+        while any(self._go_round(node, writer, ended) for node in self._nodes.values()):
+            self._pipeline.finish()
+
+    def _go_round(self, node: Node, writer: FrameWriter, ended: bool) -> bool:
+        loop = node.operator
+        if not isinstance(loop, Loop):
+            return False
+        self.current.enter(node)
+        self.current.turn_to(None)
+        try:
+            went = loop.go_round(self.current, writer.take_loop(node.id), ended)
+            self.current.deliver()
+            return went
+        except OperatorError:
+            raise
+        except Exception as error:
+            raise OperatorError(node.name, "what comes back", traceback.format_exc()) from error
+
+    def _take_controls(self, head: Head, rows: list[Frame]) -> bool:
+        """Whether all input has ended."""
+        ended = False
         for frame in rows:
             control: Control = Control(*frames.loads(frame.frame))
             head.splits.advance(control.watermarks, frame.time)
             if control.ended:
                 head.splits.end(self._program.generators.values())
+                ended = True
+        return ended
 
     def _advance(self, head: Head) -> None:
         for node in self._nodes.values():
@@ -121,9 +192,9 @@ class LevelHost:
         current = self.current
         current.enter(node)
         while (due := current.timers.pop_due(node.uid, watermark)) is not None:
-            timestamp, (_, key, namespace) = due
+            timestamp, identity, (_, key, namespace) = due
             current.timestamp = timestamp
-            current.turn_to(key)
+            current.turn_to_owner(key, namespace, identity)
             try:
                 operator.on_timer(timestamp, namespace, current)
             except OperatorError:
@@ -131,73 +202,45 @@ class LevelHost:
             except Exception as error:
                 where = f"timer at {timestamp} of key {current.key!r}"
                 raise OperatorError(node.name, where, traceback.format_exc()) from error
+        current.deliver()
 
-    def _report(self, head: Head, group: int) -> dict[str, Any]:
-        report = metrics.BatchMetrics(counters=dict(self._pipeline.counters))
+    def _fire_processing_timers(self, until: int) -> None:
+        current = self.current
+        for node in self._nodes.values():
+            operator = _keyed(node)
+            current.enter(node)
+            timers = current.processing_timers
+            while (due := timers.pop_due(node.uid, until)) is not None:
+                timestamp, identity, (_, key, namespace) = due
+                current.timestamp = None
+                current.turn_to_owner(key, namespace, identity)
+                try:
+                    operator.on_processing_timer(timestamp, namespace, current)
+                except OperatorError:
+                    raise
+                except Exception as error:
+                    where = f"processing-time timer at {timestamp} of key {current.key!r}"
+                    raise OperatorError(node.name, where, traceback.format_exc()) from error
+            current.deliver()
+
+    def _next_due(self, head: Head) -> int | None:
+        """When a batch has to run even if nothing comes in."""
+        for node in self._nodes.values():
+            if isinstance(node.operator, Loop):
+                self.current.enter(node)
+                if node.operator.waits(self.current):
+                    return head.time
+        return self.current.processing_timers.next_due()
+
+    def _report(self, head: Head, group: int, due: int | None) -> metrics.BatchMetrics:
+        report = metrics.BatchMetrics(next_timer=due)
         if group == 0:
             marks = [head.watermarks[node.uid] for node in self._nodes.values() if node.generators]
             if marks:
                 report.watermarks = {self._level: min(marks)}
-        return report.to_dict()
+        return report
 
 
 def _keyed(node: Node) -> KeyedOperator:
     assert isinstance(node.operator, KeyedOperator)
     return node.operator
-
-
-class CurrentKey:
-    """The KeyedContext of all operators of a level: one object, moved from key to key."""
-
-    key: Any = None
-    timestamp: int | None = None
-    watermark = MIN_WATERMARK
-    processing_time = 0
-
-    def begin(self, head: Head, store: Store, pipeline: Pipeline) -> None:
-        """Turn to another key group."""
-        self._head = head
-        self._entries = Entries(store)
-        self.timers = Timers(store, head.timer_pages)
-        self._pipeline = pipeline
-        self.processing_time = head.time
-
-    def enter(self, node: Node) -> None:
-        """Turn to another operator."""
-        self._node = node
-        self._uid = node.uid
-        self.watermark = self._head.watermarks.get(node.uid, MIN_WATERMARK)
-
-    def turn_to(self, key: Any) -> None:
-        """Turn to another key."""
-        self.key = key
-        self._key_bytes = keys.encode(key)
-
-    def flush(self) -> None:
-        self._entries.flush()
-        self.timers.flush()
-
-    def emit(self, value: Any, timestamp: int | None) -> None:
-        self._pipeline.send(self._node, None, [(timestamp, frames.detached(value))])
-
-    def emit_to(self, tag: str, value: Any, timestamp: int | None) -> None:
-        self._pipeline.send(self._node, tag, [(timestamp, frames.detached(value))])
-
-    def count(self, counter: str, n: int = 1) -> None:
-        self._pipeline.count(counter, n)
-
-    def state(self, name: str, namespace: Any = None) -> Any:
-        return self._entries.get(self._owner(namespace), name)
-
-    def set_state(self, name: str, value: Any, namespace: Any = None) -> None:
-        self._entries.set(self._owner(namespace), name, value)
-
-    def register_timer(self, timestamp: int, namespace: Any = None) -> None:
-        owner = self._uid, self.key, namespace
-        self.timers.register(timestamp, self._owner(namespace), owner)
-
-    def delete_timer(self, timestamp: int, namespace: Any = None) -> None:
-        self.timers.delete(timestamp, self._owner(namespace))
-
-    def _owner(self, namespace: Any) -> bytes:
-        return owner_bytes(self._uid, self._key_bytes, namespace)

@@ -9,12 +9,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
+from headrace.runtime import closing
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK, Control, Frame, FrameWriter
-from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics, age_bucket
+from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics
 from headrace.runtime.operators.operator import Element
-from headrace.runtime.operators.stateless import AssignTimestamps
+from headrace.runtime.operators.timestamps import taken_watermarks
 from headrace.runtime.pipeline import Pipeline
 from headrace.runtime.program import PackedProgram, Program
 
@@ -32,6 +34,8 @@ FRAME_TYPES = pa.schema(
 )
 #: Column with the micro-batch's time (ms) that every source's rows carry; the same in a rerun.
 TIME_COLUMN = "batch_time"
+#: What a task takes in before it sends frames: few large ones cost less than many small ones.
+HELD_BYTES = 8 * 1024 * 1024
 
 
 class Decoded(Protocol):
@@ -42,11 +46,14 @@ class Decoded(Protocol):
     #: side output -> elements
     rejected: dict[str, list[Element]]
     #: When the source got each record, ms since 1970; empty where it does not say.
-    arrived: list[int]
+    arrived: np.ndarray[Any, Any]
+    #: What the source itself says, ms.
+    watermark: int | None
 
 
-#: Pipelines of this worker process, by program and source: functions are opened once in them.
-_pipelines: dict[tuple[str, int], Pipeline] = {}
+#: Pipelines of this worker process, by program, source and subtask: functions are opened once in
+#: them.
+_pipelines: dict[tuple[str, int, int], Pipeline] = {}
 
 Decoder = Callable[[pa.RecordBatch], Iterable[Decoded]]
 
@@ -60,16 +67,30 @@ def ingest(
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        program = packed.unpack()
-        pipeline = _pipelines.setdefault((packed.token, source), Pipeline(program))
-        stage = IngestStage(program, pipeline, source, task.partitionId() if task else 0)
+        number = task.partitionId() if task else 0
+        pipeline = _pipeline(packed, source, number)
+        stage = IngestStage(pipeline.program, pipeline, source, number)
+        held = 0
         for batch in batches:
             if batch.num_rows:
                 stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
+                held += batch.nbytes
+            if held > HELD_BYTES:
                 yield from _arrow(stage.frames())
+                held = 0
         yield from _arrow(stage.finish())
 
     return run
+
+
+def _pipeline(packed: PackedProgram, source: int, task: int) -> Pipeline:
+    subtask = task % packed.unpack().subtasks
+    where = packed.token, source, subtask
+    pipeline = _pipelines.get(where)
+    if pipeline is None:
+        pipeline = _pipelines[where] = Pipeline(packed.copy(), subtask)
+        closing.at_end(pipeline.close)
+    return pipeline
 
 
 class IngestStage:
@@ -81,51 +102,49 @@ class IngestStage:
         self._writer = FrameWriter(f"S{source}/{task:05d}", program.max_parallelism)
         self._pipeline = pipeline
         self._pipeline.begin(self._writer)
-        self._assigners = {
-            f"generator-{node.id}": node.operator
-            for node in program.nodes.values()
-            if isinstance(node.operator, AssignTimestamps)
-        }
-        for assigner in self._assigners.values():
-            assigner.take_newest()  # what a task that failed half-way has left
-        self._newest: dict[str, int] = {}
+        self._assigners = program.assigners(level=0)
+        #: What the source said, as a Control row carries it.
+        self._emitted: dict[str, int] = {}
+        self._begun = False
         self._metrics = BatchMetrics()
 
     def take(self, decoded: Iterable[Decoded], time: int) -> None:
         """Rows in the order of the split."""
-        self._writer.time = time
+        self._begin(time)
         for part in decoded:
+            for assigner in self._assigners.values():
+                assigner.split = f"{self._node.id}:{part.split}"
             self._pipeline.send(self._node, None, part.elements)
             for tag, elements in part.rejected.items():
                 self._pipeline.count(DESERIALIZATION_ERRORS, len(elements))
                 self._pipeline.send(self._node, tag, elements)
-            self._keep_newest(part.split)
             self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))
-            for arrived in part.arrived:
-                age = age_bucket(max(0, time - arrived))
-                self._metrics.ages[age] = self._metrics.ages.get(age, 0) + 1
+            self._metrics.add_ages(np.maximum(0, time - part.arrived))
+            if part.watermark is not None and not self._program.batch:
+                split = f"silent-{self._node.id}/{self._node.id}:{part.split}"
+                self._emitted[split] = max(part.watermark, self._emitted.get(split, MIN_WATERMARK))
 
     def frames(self) -> Iterator[Frame]:
         return self._writer.frames()
 
     def finish(self) -> Iterator[Frame]:
         """What the task has to say at its end; nothing when it saw no row."""
-        if not self._metrics.records_in:
+        if not self._metrics.records_in and not self._emitted:
             return
-        if self._program.levels and self._newest:
-            yield from self._writer.control(Control(self._newest, ended=False))
-        self._metrics.counters = dict(self._pipeline.counters)
+        self._pipeline.finish()
+        yield from self._writer.frames()
+        watermarks = taken_watermarks(self._assigners) | self._emitted
+        if self._program.levels and watermarks:
+            yield from self._writer.control(Control(watermarks, ended=False))
+        self._pipeline.measures.take(self._metrics)
         yield self._writer.metrics(self._metrics.to_dict())
 
-    def _keep_newest(self, split: str) -> None:
-        for name, assigner in self._assigners.items():
-            newest = assigner.take_newest()
-            generator = self._program.generators.get(name)
-            if generator is None or newest == MIN_WATERMARK:
-                continue
-            where = f"{name}/{self._node.id}:{split}"
-            delay = generator.strategy.out_of_orderness or 0
-            self._newest[where] = max(self._newest.get(where, MIN_WATERMARK), newest - delay - 1)
+    def _begin(self, time: int) -> None:
+        if not self._begun:
+            self._begun = True
+            self._writer.time = time
+            for assigner in self._assigners.values():
+                assigner.start(time)
 
 
 def _arrow(frames: Iterable[Frame]) -> Iterator[pa.RecordBatch]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +15,26 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.common.job_execution_result import JobExecutionResult
+from headrace.common.job_id import JobID
 from headrace.connectors.twophase import keeping
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Recovery
 from headrace.connectors.twophase.ownership import OwnerStore
+from headrace.runtime import context as run_context
 from headrace.runtime import (
+    dataframe_rows,
+    interrupts,
     job_sink,
     kafka_topics,
     outputs,
+    query_stop,
+    rescaling,
     spark_plan,
     spark_session,
     state_identity,
 )
 from headrace.runtime.batch_reporting import BatchReporting
+from headrace.runtime.bounded_sources import BoundedSources
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
 from headrace.runtime.kafka_losses import DataLost
@@ -33,12 +42,12 @@ from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.plan import plan
 from headrace.runtime.program import Program
 from headrace.runtime.python_sources import ControlFile
+from headrace.runtime.socket_ends import SocketEnds
 from headrace.runtime.spark_offsets import SparkOffsets
+from headrace.runtime.ticks import Ticks
 from headrace.wire import events, rundir
 
 POLL_SECONDS = 0.1
-#: How long a stop waits for the micro-batch that runs; what is open then is aborted and redone.
-STOP_SECONDS = 10.0
 #: How often a bounded source whose end lies ahead looks for more records.
 MORE_SECONDS = 1.0
 
@@ -53,13 +62,20 @@ class JobRun:
         self._state_dir = context.checkpoint_dir / "headrace"
         self._control = ControlFile(self._state_dir / "control.json")
         self._offsets = SparkOffsets(self._spark_checkpoint)
+        self._sockets = SocketEnds(program, self._state_dir)
+        self._bounded = BoundedSources(program, self._offsets)
         self._names = outputs.sink_names(program)
         self._job = OwnerStore(context.checkpoint_dir).job()
         self._outputs = outputs.outputs(program, self._names, self._job)
-        self._running = False
+        self._running = self._borrowed = False
         self._recovered = Recovery()
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
+
+    @property
+    def counters(self) -> dict[str, Any]:
+        """As of the newest batch."""
+        return self._reporting.results if self._running else {}
 
     def execute(self) -> JobExecutionResult:
         """Returns when the job has ended on purpose. Raises JobFailed, UnknownTopic,
@@ -71,7 +87,7 @@ class JobRun:
         begun_batch = self._offsets.planned
         self._program.planned_before = -1 if begun_batch is None else begun_batch
         try:
-            spark = spark_session.start(self._context, self._program.parallelism)
+            spark = self._session()
         except BaseException:
             self._kafka.close()
             raise
@@ -83,17 +99,32 @@ class JobRun:
             raise
         self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
-        return JobExecutionResult(self._context.job_id, took, self._reporting.counters)
+        return JobExecutionResult(JobID(self._context.job_id), took, self._reporting.results)
 
     def _run_on(self, spark: SparkSession) -> None:
         """No task writes any more when it returns or raises: what is open then is left over."""
         try:
+            rescaling.rescale(spark, self._offsets)
             planned = self._plan(spark)
-            with keeping.kept(self._committer()):
+            with keeping.kept(self._committer()), self._interrupts():
                 self._run(spark, planned)
         finally:
             self._kafka.close()
-            spark.stop()
+            if not self._borrowed:
+                spark.stop()
+
+    def _interrupts(self) -> AbstractContextManager[None]:
+        reason = "canceled" if run_context.launched() is None else "suspended"
+        return interrupts.obeyed(self._context.stop, reason)
+
+    def _session(self) -> SparkSession:
+        """That of the program's DataFrames, or one of the job's own."""
+        found = dataframe_rows.session_of(self._program.sources.values())
+        self._borrowed = found is not None
+        if found is None:
+            return spark_session.start(self._context, self._program.parallelism)
+        spark_session.prepare(found)
+        return found
 
     # --- before the query
 
@@ -102,6 +133,10 @@ class JobRun:
         is refused before its sources are moved, and kept only when its sources are there."""
         identity = self._state_dir / "program.json"
         state_identity.compare(self._program, identity)
+        self._sockets.forget()
+        if rescaling.waits(self._offsets):
+            before = state_identity.parallelism(identity)
+            self._program.parallelism = before or self._program.parallelism
         self._kafka = KafkaSources(
             self._program, self._state_dir, self._offsets, checkpointing=bool(self._interval)
         )
@@ -169,15 +204,17 @@ class JobRun:
         self._reporting = BatchReporting(
             self._context, self._program, -1 if completed is None else completed, self._kafka
         )
+        self.collected = self._reporting.collected  # grows while the job runs
         self._kafka.watch()
         planned = self._read(spark, planned, self._all_read)
+        if self._sockets.ended_last(self._control.told()):
+            planned = replace(planned, bounded=True)
         while planned.bounded and not self._kafka.bounded_ended and self._wait_for_more():
             planned = self._read(spark, planned, self._all_read)
         if planned.bounded and not self._context.stop.asked.is_set():
             # all input is read: one more batch tells the operators, so that windows close
             self._control.end()
             self._read(spark, planned, self._end_told)
-        self.collected = self._reporting.collected
 
     def _read(
         self, spark: SparkSession, planned: spark_plan.SparkPlan, enough: Callable[[], bool]
@@ -188,7 +225,7 @@ class JobRun:
         while True:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
-            failure = self._watch(query, enough if planned.bounded else self._tell_ended)
+            failure = self._watch(query, enough if planned.bounded else self._no_more)
             if self._context.stop.asked.is_set():
                 return planned
             if failure is None and not self._kafka.replaced.is_set():
@@ -212,10 +249,22 @@ class JobRun:
 
     def _tell_ended(self) -> bool:
         """A split that was read to its end holds event time back no more; the job runs on."""
-        new = set(self._kafka.ended_splits) - self._control.told().keys()
+        told = self._control.told().keys()
+        new = {*self._kafka.ended_splits, *self._bounded.ended()} - told
         if new:
             self._control.end_splits(sorted(new))
+        elif self._bounded.splits - told:
+            self._control.tick()  # the next batch shows whether it finds more
         return False
+
+    def _no_more(self) -> bool:
+        """Of an unbounded job: whether it ends all the same, as the servers of its sockets have
+        closed the connections."""
+        self._tell_ended()
+        new = self._sockets.closed() - self._control.told().keys()
+        if new:
+            self._control.end_splits(sorted(new))
+        return self._sockets.ended_last(self._control.told())
 
     def _end_told(self) -> bool:
         """Whether a batch has carried the end of input; what sources hold beyond is not wanted."""
@@ -266,56 +315,17 @@ class JobRun:
     def _watch(self, query: StreamingQuery, enough: Callable[[], bool]) -> JobFailed | None:
         """How the query failed."""
         stop, reporting = self._context.stop, self._reporting
-        quiet = _QuietTicks(self._program, self._control)
+        restored = self._offsets.completed is not None
+        ticks = Ticks(self._program, self._control.tick, restored=restored)
         while query.isActive and not stop.asked.wait(POLL_SECONDS):
             new = reporting.take(query)
-            quiet.observe(new)
+            ticks.observe(reporting.take_records() > 0, reporting.take_timers())
             if self._kafka.replaced.is_set():
                 query.stop()
-            elif new and enough():
-                self._stop(query)
+            elif (new or self._sockets.closed()) and enough():
+                query_stop.stop(query)
         if stop.asked.is_set() and query.isActive:
-            self._stop(query)
+            query_stop.stop(query)
         reporting.take(query)
         failure: StreamingQueryException | None = query.exception()
         return None if failure is None else from_spark(str(failure))
-
-    def _stop(self, query: StreamingQuery) -> None:
-        """Between two batches, or where batches follow on each other just after one has ended;
-        what has begun then is aborted, and run again by the next attempt."""
-        before = _batches_done(query)
-        until = time.monotonic() + STOP_SECONDS
-        while query.isActive and query.status["isTriggerActive"] and time.monotonic() < until:
-            if _batches_done(query) > before:
-                break
-            time.sleep(0.01)
-        query.stop()
-
-
-def _batches_done(query: StreamingQuery) -> int:
-    last = query.lastProgress
-    return -1 if last is None else int(last["batchId"])
-
-
-class _QuietTicks:
-    """A split can only be found idle by a batch: run one when data has stopped coming."""
-
-    def __init__(self, program: Program, control: ControlFile) -> None:
-        timeouts = [g.strategy.idle_timeout for g in program.generators.values()]
-        self._longest = max((t for t in timeouts if t is not None), default=None)
-        self._control = control
-        #: When the newest batch with data ended; None when a tick has followed it.
-        self._data_ended: float | None = None
-        self._tick_runs = False
-
-    def observe(self, new_batch: bool) -> None:
-        if self._longest is None:
-            return
-        if new_batch and not self._tick_runs:
-            self._data_ended = time.monotonic()
-        elif new_batch:
-            self._tick_runs = False
-        elif self._data_ended and time.monotonic() - self._data_ended > self._longest / 1000 + 0.1:
-            self._data_ended = None
-            self._tick_runs = True
-            self._control.tick()

@@ -21,12 +21,13 @@ from headrace.connectors.twophase import steps
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Prepared, Resume, TaskIdentity
 from headrace.connectors.twophase.participant import Message, SinkWriter
-from headrace.runtime import frames, outputs
+from headrace.runtime import frames, function_writers, outputs
 from headrace.runtime.frames import Record
+from headrace.runtime.function_writers import FunctionWriters
 from headrace.runtime.metrics import BatchMetrics
 from headrace.runtime.outputs import Output
 from headrace.runtime.program import PackedProgram
-from headrace.runtime.sinks import CollectSink, PrintSink
+from headrace.runtime.sinks import CollectSink, FunctionSink, PrintSink, printed
 from headrace.wire import rundir
 
 log = logging.getLogger(__name__)
@@ -65,6 +66,8 @@ class BatchReport:
     transactions: int = 0
     records_out: dict[str, int] = field(default_factory=dict)
     printed: list[str] = field(default_factory=list)
+    #: As `printed`, to the standard error.
+    to_err: list[str] = field(default_factory=list)
     collected: list[Any] = field(default_factory=list)
     metrics: BatchMetrics = field(default_factory=BatchMetrics)
 
@@ -76,6 +79,7 @@ class TaskMessage(WriterCommitMessage):
     prepared: list[Message] = field(default_factory=list)
     records: dict[int, int] = field(default_factory=dict)
     printed: list[str] = field(default_factory=list)
+    to_err: list[str] = field(default_factory=list)
     collected: list[Any] = field(default_factory=list)
     metrics: list[dict[str, Any]] = field(default_factory=list)
     time: int = 0
@@ -134,19 +138,26 @@ class PartitionWriter:
             number: output.open_writer(task, plan.resume)
             for number, output in plan.outputs().items()
         }
+        self._functions = FunctionWriters(function_writers.of_worker(self._program))
         self._message = TaskMessage()
 
     def take(self, batch: pa.RecordBatch) -> None:
+        groups = batch.column("kg").to_pylist()
         ops = batch.column("op").to_pylist()
         times = batch.column("time").to_pylist()
-        for op, time_, frame in zip(ops, times, batch.column("frame"), strict=True):
+        columns = zip(groups, ops, times, batch.column("frame"), strict=True)
+        for kg, op, time_, frame in columns:
             self._message.time = max(self._message.time, time_)
             if op == frames.REPORT:
                 self._message.metrics.append(frames.loads(frame.as_py()))
             else:
-                self._to_sink(op, frames.loads(frame.as_py()))
+                self._to_sink(op, kg, time_, list(frames.unpack(frame.as_py())))
 
     def prepare(self) -> TaskMessage:
+        self._functions.finish()
+        report = BatchMetrics()
+        if self._functions.measures.take(report):
+            self._message.metrics.append(report.to_dict())
         answers = [writer.prepare() for writer in self._writers.values()]
         self._message.prepared = [answer for answer in answers if answer is not None]
         return self._message
@@ -159,16 +170,19 @@ class PartitionWriter:
             except Exception as error:
                 log.warning("sink %s is aborted by the driver: %s", self._names[number], error)
 
-    def _to_sink(self, op: int, records: list[Record]) -> None:
+    def _to_sink(self, op: int, kg: int, time_: int, records: list[Record]) -> None:
         counts = self._message.records
         counts[op] = counts.get(op, 0) + len(records)
         sink = self._program.sinks[op]
         if op in self._writers:
             self._writers[op].write([(timestamp, value) for timestamp, _, value in records])
         elif isinstance(sink, PrintSink):
-            self._message.printed.extend(sink.line(value) for _, _, value in records)
+            lines = printed(self._program, op, kg, records)
+            (self._message.to_err if sink.to_err else self._message.printed).extend(lines)
+        elif isinstance(sink, FunctionSink):
+            self._functions.write(op, records, time_)
         elif isinstance(sink, CollectSink):
-            self._message.collected.extend(value for _, _, value in records)
+            self._message.collected.extend(sink.value(value) for _, _, value in records)
         else:
             raise TypeError(f"no way to write to a {type(sink).__name__}")
 
@@ -202,6 +216,7 @@ def _leave_report(
             name = plan.names[op]
             report.records_out[name] = report.records_out.get(name, 0) + count
         report.printed += message.printed
+        report.to_err += message.to_err
         report.collected += message.collected
         for part in message.metrics:
             report.metrics.merge(part)

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from headrace.connectors.kafka import security
-from headrace.datastream.connectors.file_system import FileSource
 from headrace.datastream.connectors.kafka import KafkaSource
-from headrace.runtime import group_commits, kafka_kept, progress
+from headrace.runtime import group_commits, kafka_kept, progress, spark_sources
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.group_commits import GroupCommits
 from headrace.runtime.kafka_brokers import Offsets
@@ -39,7 +38,7 @@ class KafkaSources:
             if isinstance(source, KafkaSource):
                 path = state_dir / f"kafka-source-{position}.json"
                 found[number] = source, index, path
-            index += len(source.paths) if isinstance(source, FileSource) else 1
+            index += spark_sources.count(source)
         for source, at, path in found.values():  # all, before one is moved
             KafkaInput.check(source, at, path, spark)
         self.inputs: dict[int, KafkaInput] = {

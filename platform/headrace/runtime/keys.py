@@ -48,8 +48,12 @@ def _encode_object(key: Any) -> bytes:
         return b"n" + _joined((name, key.name))
     if is_dataclass(key):
         return b"d" + _joined((name, *(getattr(key, f.name) for f in fields(key))))
-    if isinstance(key, list | set | frozenset | dict):
-        raise TypeError(f"a {name} cannot be a key: {repr(key)[:80]}; use a tuple")
+    if isinstance(key, list):
+        return b"l" + _joined(key)
+    if isinstance(key, dict):
+        return b"m" + _joined(sorted(_joined(item) for item in key.items()))
+    if isinstance(key, set | frozenset):
+        return b"h" + _joined(sorted(encode(part) for part in key))
     return b"p" + _pickled(key)
 
 
@@ -70,6 +74,17 @@ def _pickled(key: Any) -> bytes:
 def key_group(key: Any, max_parallelism: int) -> int:
     """0 <= group < max_parallelism, spread evenly."""
     return _mix(zlib.crc32(encode(key))) % max_parallelism
+
+
+def subtask_of(group: int, parallelism: int, max_parallelism: int) -> int:
+    """The subtask that a key group belongs to, as in Flink."""
+    return group * parallelism // max_parallelism
+
+
+def groups_of(subtask: int, parallelism: int, max_parallelism: int) -> range:
+    """The key groups of a subtask; `parallelism` is at most `max_parallelism`."""
+    first = -(-subtask * max_parallelism // parallelism)
+    return range(first, -(-(subtask + 1) * max_parallelism // parallelism))
 
 
 def _mix(number: int) -> int:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
+from headrace.common.accumulators import Accumulator
 from headrace.runtime.operators.window import LATE_DROPPED, Window
 from headrace.runtime.program import Program
 
@@ -18,20 +21,72 @@ class BatchMetrics:
 
     records_in: int = 0
     counters: dict[str, int] = field(default_factory=dict)
+    #: What a gauge showed last.
+    gauges: dict[str, float] = field(default_factory=dict)
+    #: name -> [number, sum, smallest, largest]
+    distributions: dict[str, list[float]] = field(default_factory=dict)
+    accumulators: dict[str, Accumulator[Any, Any]] = field(default_factory=dict)
     #: level -> watermark
     watermarks: dict[int, int] = field(default_factory=dict)
     #: waiting time of a record at the batch's start, ms (rounded) -> records
     ages: dict[int, int] = field(default_factory=dict)
+    #: When the earliest processing-time timer is due, ms, of the key groups that took part.
+    next_timer: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
+    def add_accumulator(self, name: str, more: Accumulator[Any, Any]) -> None:
+        merge_accumulator(self.accumulators, name, more)
+
+    def add_ages(self, ages: np.ndarray[Any, Any]) -> None:
+        """Of records, ms."""
+        different, counts = np.unique(rounded(ages), return_counts=True)
+        for age, n in zip(different.tolist(), counts.tolist(), strict=True):
+            self.ages[age] = self.ages.get(age, 0) + n
+
     def merge(self, other: dict[str, Any]) -> None:
         self.records_in += other["records_in"]
         _add(self.counters, other["counters"])
+        self.gauges |= other["gauges"]
+        for name, more in other["distributions"].items():
+            known = self.distributions.get(name, [0, 0, more[2], more[3]])
+            self.distributions[name] = [
+                known[0] + more[0],
+                known[1] + more[1],
+                min(known[2], more[2]),
+                max(known[3], more[3]),
+            ]
+        for name, accumulator in other["accumulators"].items():
+            self.add_accumulator(name, accumulator)
         _add(self.ages, other["ages"])
+        due = other.get("next_timer")
+        if due is not None:
+            self.next_timer = due if self.next_timer is None else min(due, self.next_timer)
         for level, watermark in other["watermarks"].items():
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
+
+
+def results(
+    counters: dict[str, int], accumulators: dict[str, Accumulator[Any, Any]]
+) -> dict[str, Any]:
+    """By name, as the job's result gives them."""
+    values = {name: each.get_local_value() for name, each in accumulators.items()}
+    return {**counters, **values}
+
+
+def merge_accumulator(
+    totals: dict[str, Accumulator[Any, Any]], name: str, more: Accumulator[Any, Any]
+) -> None:
+    """ValueError where functions have given one name to several kinds."""
+    known = totals.get(name)
+    if known is None:
+        totals[name] = more.clone()
+    elif type(known).__qualname__ != type(more).__qualname__:
+        kinds = f"{type(known).__name__} and {type(more).__name__}"
+        raise ValueError(f"accumulator {name!r} is of two kinds: {kinds}")
+    else:
+        known.merge(more)
 
 
 def _add(totals: dict[Any, int], more: dict[Any, int]) -> None:
@@ -53,12 +108,14 @@ def expected_counters(program: Program) -> list[str]:
     return names
 
 
-def age_bucket(millis: int) -> int:
-    """Ages rounded so that a batch has few of them: to 5 ms, from a second on to two digits."""
-    if millis < 1000:
-        return millis // 5 * 5
-    unit = int(10 ** (len(str(millis)) - 2))
-    return millis // unit * unit
+def rounded(ages: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Ages in ms so that a batch has few of them: to 5 ms, from a second on to two digits."""
+    digits = np.maximum(3, np.searchsorted(_POWERS, ages, side="right"))
+    units = np.where(digits == 3, 5, _POWERS[digits - 2])
+    return ages // units * units
+
+
+_POWERS = 10 ** np.arange(19)
 
 
 def latency_summary(ages: dict[int, int], since_batch_start: int) -> dict[str, float]:

@@ -2,53 +2,119 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from headrace.runtime.frames import FrameWriter
-from headrace.runtime.operators.operator import Element, KeyedOperator, StatelessOperator
+from headrace.common.typeinfo import TypeInformation, TypeMismatch
+from headrace.datastream.function import Function, RuntimeContext
+from headrace.runtime.exchanges import Place
+from headrace.runtime.frames import MIN_WATERMARK, FrameWriter
+from headrace.runtime.measures import Measures
+from headrace.runtime.operators.operator import (
+    Clock,
+    Element,
+    KeyedOperator,
+    OperatorError,
+    StatelessOperator,
+)
 from headrace.runtime.program import Node, Program, Target
 from headrace.runtime.task_context import TaskContext
 
 
 class Pipeline:
-    """Follows the program's edges; whatever leaves the stage goes to the frame writer."""
+    """Follows the program's edges; whatever leaves the stage goes to the frame writer.
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self._opened: set[int] = set()
-        self.counters: Counter[str] = Counter()
+    `program` is its own copy, as the functions in it are those of one subtask. `clock` is that of
+    the keyed operators in front, if any."""
+
+    def __init__(self, program: Program, subtask: int = 0, clock: Clock | None = None) -> None:
+        self.program = program
+        self.measures = Measures()
+        self._subtask = subtask
+        self._clock = clock
+        self._outputs: dict[int, _NodeOutput] = {}
+        self._selectors = _functions_of_exchanges(program)
+        self._open_selectors: list[Function] = []
 
     def begin(self, writer: FrameWriter) -> None:
         """Start a batch (of one key group or one source's task)."""
         self._writer = writer
-        self.counters.clear()
+        writer.subtask = self._subtask
+        self.measures.begin()
+        for operator, _ in self._opened():
+            operator.begin()
 
     def count(self, counter: str, n: int = 1) -> None:
-        self.counters[counter] += n
+        self.measures.counters[counter] += n
+
+    @property
+    def processing_time(self) -> int:
+        return self._writer.time
+
+    @property
+    def watermark(self) -> int:
+        return MIN_WATERMARK if self._clock is None else self._clock.watermark
 
     def send(self, node: Node, tag: str | None, elements: list[Element]) -> None:
         """Elements of a node's output, to all that read it."""
         if not elements:
             return
+        if node.checked is not None and tag is None:
+            elements = checked(node, node.checked, elements)
         for target in node.outputs.get(tag, ()):
             self._deliver(target, elements)
 
+    def finish(self) -> None:
+        """Nothing more comes in this batch: operators send what they have held back."""
+        for operator, output in self._opened():
+            operator.finish(output)
+
+    def close(self) -> None:
+        """Close the functions that were opened."""
+        for operator, _ in self._opened():
+            operator.close()
+        for function in self._open_selectors:
+            function.close()
+        self._outputs, self._open_selectors = {}, []
+
+    def context(self, node: Node) -> TaskContext:
+        return TaskContext(node.name, self.program, self.measures, self._subtask)
+
     def _deliver(self, target: Target, elements: list[Element]) -> None:
-        node = self._program.nodes[target.node]
+        node = self.program.nodes[target.node]
+        if self._selectors and id(target) in self._selectors:
+            self._open_exchange(target, node)
         if target.selector is not None:
             self._writer.keyed(node.id, target.input, target.selector, elements)
+        elif target.exchange is not None:
+            place = Place(node.id, target.input, self.program.subtasks)
+            target.exchange.send(self._writer, place, elements)
         elif isinstance(node.operator, StatelessOperator):
-            self._open(node, node.operator)
-            node.operator.process(elements, _NodeOutput(self, node))
-        elif node.id in self._program.sinks:
+            output = self._outputs.get(node.id) or self._open(node, node.operator)
+            node.operator.process_from(target.input, elements, output)
+        elif node.id in self.program.sinks:
             self._writer.to_sink(node.id, elements)
         else:
             assert not isinstance(node.operator, KeyedOperator), f"{node.name} needs a key"
 
-    def _open(self, node: Node, operator: StatelessOperator) -> None:
-        if node.id not in self._opened:
-            self._opened.add(node.id)
-            operator.open(TaskContext(node.name, self._program, self))
+    def _opened(self) -> Iterator[tuple[StatelessOperator, _NodeOutput]]:
+        """In the order of the graph; also those that what came before has opened."""
+        for number in sorted(self.program.nodes):
+            if number in self._outputs:
+                operator = self.program.nodes[number].operator
+                assert isinstance(operator, StatelessOperator)
+                yield operator, self._outputs[number]
+
+    def _open(self, node: Node, operator: StatelessOperator) -> _NodeOutput:
+        output = self._outputs[node.id] = _NodeOutput(self, node)
+        opening(node.name, operator.open, self.context(node))
+        return output
+
+    def _open_exchange(self, target: Target, node: Node) -> None:
+        for function in self._selectors.pop(id(target)):
+            self._open_selectors.append(function)
+            opening(f"exchange before {node.name}", function.open, self.context(node))
 
 
 class _NodeOutput:
@@ -56,5 +122,61 @@ class _NodeOutput:
         self._pipeline = pipeline
         self._node = node
 
+    @property
+    def processing_time(self) -> int:
+        return self._pipeline.processing_time
+
+    @property
+    def watermark(self) -> int:
+        return self._pipeline.watermark
+
     def emit(self, elements: list[Element], tag: str | None = None) -> None:
         self._pipeline.send(self._node, tag, elements)
+
+
+def checked(node: Node, kind: TypeInformation, elements: list[Element]) -> list[Element]:
+    """The elements as the declared type holds them."""
+    check = kind.check
+    try:
+        return [(timestamp, check(value)) for timestamp, value in elements]
+    except TypeMismatch as error:
+        value = next(value for _, value in elements if not fits(kind, value))
+        trace = "".join(traceback.format_exception_only(error))
+        raise OperatorError(node.name, value, trace) from None
+
+
+def fits(kind: TypeInformation, value: Any) -> bool:
+    try:
+        kind.check(value)
+    except TypeMismatch:
+        return False
+    return True
+
+
+def opening(operator: str, open_: Callable[..., None], *arguments: RuntimeContext | Any) -> None:
+    """Raises OperatorError with the operator's name when its `open` raises."""
+    try:
+        open_(*arguments)
+    except OperatorError:
+        raise
+    except Exception as error:
+        raise OperatorError(operator, "open", traceback.format_exc()) from error
+
+
+def _functions_of_exchanges(program: Program) -> dict[int, list[Function]]:
+    """By the identity of a target: key selectors and partitioners that are objects to open."""
+    found: dict[int, list[Function]] = {}
+    for node in program.nodes.values():
+        for targets in node.outputs.values():
+            for target in targets:
+                exchange = target.exchange
+                calls = (
+                    target.selector,
+                    getattr(exchange, "partition", None),
+                    getattr(exchange, "selector", None),
+                )
+                owners = [getattr(call, "__self__", None) for call in calls]
+                functions = [owner for owner in owners if isinstance(owner, Function)]
+                if functions:
+                    found[id(target)] = functions
+    return found

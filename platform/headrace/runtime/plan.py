@@ -5,14 +5,47 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headrace.runtime.operators.operator import KeyedOperator
-from headrace.runtime.program import Node, Program
+from headrace.runtime import chains
+from headrace.runtime.program import Node, Program, Target
 
 
 def plan(program: Program) -> dict[str, Any]:
     """{"nodes": [{"id", "type", "pact", "contents", "parallelism", "predecessors"?}]}, plus each
-    node's uid and level (the keyed exchange it stands behind)."""
-    return {"nodes": [_node(program, node) for node in program.nodes.values()]}
+    node's uid, level (the keyed exchange it stands behind) and chain (the first node of those that
+    would share a task of Flink)."""
+    heads = chains.chains(program)
+    return {
+        "nodes": [_node(program, node) | {"chain": heads[n]} for n, node in program.nodes.items()]
+    }
+
+
+def plan_text(program: Program) -> str:
+    """A line for each chain: its operators, and what it reads by which way."""
+    heads = chains.chains(program)
+    before = chains.inputs(program)
+    lines = [f"{program.name}:"]
+    for head in dict.fromkeys(heads.values()):
+        members = {n: program.nodes[n] for n, of in heads.items() if of == head}
+        reads = [f"{_ship(edge)} from {heads[n.id]}" for n, edge in before.get(head, [])]
+        parallelism = members[head].parallelism or program.parallelism
+        names = _chain(members, before, head)
+        ways = f", {', '.join(reads)}" if reads else ""
+        lines.append(f"  {head}: {names} (parallelism {parallelism}{ways})")
+    return "\n".join(lines)
+
+
+def _chain(members: dict[int, Node], before: chains.Inputs, number: int) -> str:
+    """As Flink names tasks: `a -> b`, `a -> (b, c -> d)`."""
+
+    def reads(member: int) -> int | None:
+        return before[member][0][0].id if member in before else None
+
+    after = [n for n in members if n != number and reads(n) == number]
+    names = [_chain(members, before, n) for n in after]
+    if not names:
+        return members[number].name
+    rest = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    return f"{members[number].name} -> {rest}"
 
 
 def plan_json(program: Program) -> str:
@@ -25,17 +58,19 @@ def _node(program: Program, node: Node) -> dict[str, Any]:
         "uid": node.uid,
         "type": node.name,
         "pact": _pact(program, node),
-        "contents": node.name,
+        "contents": node.description or node.name,
         "parallelism": node.parallelism or program.parallelism,
         "level": node.level,
     }
     predecessors = [
-        {"id": before.id, "ship_strategy": _ship(node), "side": tag or "first"}
+        {"id": before.id, "ship_strategy": _ship(target), "side": "first"}
         for before in program.nodes.values()
-        for tag, targets in before.outputs.items()
+        for targets in before.outputs.values()
         for target in targets
         if target.node == node.id
     ]
+    for predecessor in predecessors[1:]:
+        predecessor["side"] = "second"
     if predecessors:
         described["predecessors"] = predecessors
     return described
@@ -47,5 +82,7 @@ def _pact(program: Program, node: Node) -> str:
     return "Data Sink" if node.id in program.sinks else "Operator"
 
 
-def _ship(node: Node) -> str:
-    return "HASH" if isinstance(node.operator, KeyedOperator) else "FORWARD"
+def _ship(target: Target) -> str:
+    if target.exchange is not None:
+        return str(target.exchange.ship)
+    return "FORWARD" if target.selector is None else "HASH"

@@ -63,6 +63,8 @@ def _from_report(report: BatchReport | None) -> dict[str, Any]:
         "transactions": report.transactions,
         "latency": latency_summary(report.metrics.ages, waited),
         "watermark": _watermark(report.metrics.watermarks),
+        "gauges": report.metrics.gauges,
+        "distributions": report.metrics.distributions,
     }
 
 

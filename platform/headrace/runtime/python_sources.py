@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import socket
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from headrace.runtime import frames
+from headrace.runtime.socket_lines import SocketLines
 from headrace.wire import rundir
 
 #: Values of a collection in one row of Spark.
@@ -94,7 +93,8 @@ class _CollectionReader(_Reader):
 
 
 class SocketData(DataSource):
-    """Options `host`, `port`. Rows: (values: pickled list of lines)."""
+    """Options `host`, `port`, and `closed`: a file that is made when all lines of a server that
+    closed the connection are processed. Rows: (values: pickled list of lines)."""
 
     @classmethod
     def name(cls) -> str:
@@ -104,68 +104,39 @@ class SocketData(DataSource):
         return "values binary"
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
-        return _SocketReader(self.options["host"], int(self.options["port"]))
+        host, port = self.options["host"], int(self.options["port"])
+        return _SocketReader(host, port, Path(self.options["closed"]))
 
 
 class _SocketReader(_Reader):
-    """Lines are kept until their batch is committed. `_first` is the number of the oldest line
-    held, None until Spark says where the query stands: a restored one counts on. What an earlier
+    """Lines are kept until their batch is committed; a restored query counts on. What an earlier
     driver had read and not committed cannot be read again."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._address = (host, port)
-        self._lines: list[str] = []
-        self._first: int | None = None
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._closed = False
+    def __init__(self, host: str, port: int, closed: Path) -> None:
+        self._lines = SocketLines(host, port)
+        self._closed = closed
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"address": self._address}
+        return {"arguments": (*self._lines.address, self._closed)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(*state["address"])  # type: ignore[misc]
+        self.__init__(*state["arguments"])  # type: ignore[misc]
 
     def position(self, start: int) -> int:
-        self._connect()
-        with self._lock:
-            if self._first is None:
-                self._first = start
-            position = self._first + len(self._lines)
-        if self._closed and position <= start:
-            host, port = self._address
-            raise ConnectionError(
-                f"the server at {host}:{port} closed the connection; all lines it sent are "
-                "processed. A restart of the job connects again"
-            )
+        if self._closed.exists():
+            return start
+        closed = self._lines.closed  # before the count: what came before it is all there
+        position = self._lines.received(start)
+        if closed and position <= start:
+            self._closed.touch()
         return position
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
-        with self._lock:
-            if self._first is None:  # a batch of an earlier driver, to be run again
-                self._first = end
-            lines = self._lines[max(0, start - self._first) : max(0, end - self._first)]
+        lines = self._lines.between(start, end)
         return [(pickle.dumps(lines, 5),)] if lines else []
 
     def commit(self, end: dict[str, int]) -> None:
-        with self._lock:
-            if self._first is not None and end["position"] > self._first:
-                del self._lines[: end["position"] - self._first]
-                self._first = end["position"]
-
-    def _connect(self) -> None:
-        if self._thread is None:
-            connection = socket.create_connection(self._address, timeout=10)
-            connection.settimeout(None)
-            self._thread = threading.Thread(target=self._receive, args=(connection,), daemon=True)
-            self._thread.start()
-
-    def _receive(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("r", encoding="utf-8", errors="replace") as stream:
-            for line in stream:
-                with self._lock:
-                    self._lines.append(line.rstrip("\r\n"))
-        self._closed = True
+        self._lines.forget(end["position"])
 
 
 class ControlData(DataSource):

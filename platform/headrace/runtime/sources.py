@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from headrace.datastream.connectors.base import Source
 from headrace.runtime import context
@@ -23,6 +23,7 @@ class CollectionSource(Source):
     """Values that travel with the program."""
 
     values: tuple[Any, ...]
+    bounded: ClassVar[bool] = True
 
     @property
     def described(self) -> str:
@@ -35,6 +36,7 @@ class SocketSource(Source):
 
     host: str
     port: int
+    bounded: ClassVar[bool] = False
 
     @property
     def described(self) -> str:

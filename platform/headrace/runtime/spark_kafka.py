@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headrace.common.serialization import DeserializationError, DeserializationSchema
+from headrace.common.serialization import (
+    DeserializationError,
+    DeserializationSchema,
+    SimpleStringSchema,
+)
 from headrace.datastream.connectors.kafka import KafkaSource
+from headrace.runtime.errors import JobFailed
 from headrace.runtime.kafka_brokers import Offsets, each
 from headrace.runtime.kafka_input import KafkaInput, client_options
 from headrace.runtime.operators.operator import OperatorError
@@ -17,12 +25,24 @@ from headrace.runtime.parts import Part
 from headrace.runtime.sources import DEAD_LETTERS, DeadLetter
 
 
+_NO_CONNECTOR = (
+    "Spark's Kafka connector is not on the class path. The platform brings it; without it, name "
+    "its jars in HEADRACE_SPARK_JARS, or set spark.jars.packages to "
+    "org.apache.spark:spark-sql-kafka-0-10_2.13 of version"
+)
+
+
 def rows(spark: SparkSession, kafka: KafkaInput, limits: dict[str, str]) -> DataFrame:
     """(key, value, topic, partition, offset, timestamp in ms), up to where the source ends.
     Raises JobFailed."""
     columns: list[Column | str] = ["key", "value", "topic", "partition", "offset"]
     options = {**consumer(kafka.source), **kafka.options(), **limits}
-    read = spark.readStream.format("kafka").options(**options).load()
+    try:
+        read = spark.readStream.format("kafka").options(**options).load()
+    except AnalysisException as error:
+        if "find data source: kafka" not in str(error):
+            raise
+        raise JobFailed(f"{_NO_CONNECTOR} {spark.version}", restartable=False) from None
     chosen = read.select(*columns, F.unix_millis("timestamp").alias("timestamp"))
     return chosen if kafka.kept.ends is None else chosen.where(_before(kafka.kept.ends))
 
@@ -62,35 +82,59 @@ class KafkaDecoder:
         self._dead_letters = dead_letters
 
     def __call__(self, batch: pa.RecordBatch) -> Iterable[Part]:
-        columns = [batch.column(i).to_pylist() for i in range(6)]
-        parts: dict[tuple[str, int], Part] = {}
-        for key, value, topic, partition, offset, timestamp in zip(*columns, strict=True):
-            part = parts.get((topic, partition))
-            if part is None:
-                part = parts[topic, partition] = Part(f"{topic}-{partition}")
-            part.arrived.append(timestamp)
-            self._decode(part, key, value, topic, partition, offset, timestamp)
-        return parts.values()
+        topics, partitions = batch.column("topic"), batch.column("partition").to_numpy()
+        if (partitions == partitions[0]).all() and len(topics.unique()) == 1:
+            return [self._part(batch, f"{topics[0].as_py()}-{partitions[0]}")]
+        splits = sorted(set(zip(topics.to_pylist(), partitions.tolist(), strict=True)))
+        return [
+            self._part(
+                batch.filter(pc.and_(pc.equal(topics, topic), pa.array(partitions == partition))),
+                f"{topic}-{partition}",
+            )
+            for topic, partition in splits
+        ]
 
-    def _decode(
-        self,
-        part: Part,
-        key: bytes | None,
-        value: bytes | None,
-        topic: str,
-        partition: int,
-        offset: int,
-        timestamp: int,
-    ) -> None:
-        try:
-            decoded = self._schema.deserialize(value)
-        except DeserializationError as error:
-            if self._dead_letters is None:
-                raise OperatorError(
-                    f"Source: {topic}", value, f"{topic}-{partition} offset {offset}: {error}"
-                ) from error
-            letter = DeadLetter(key, value, str(error), topic, partition, offset)
-            part.rejected.setdefault(DEAD_LETTERS, []).append((None, letter))
+    def _part(self, batch: pa.RecordBatch, split: str) -> Part:
+        arrived = batch.column("timestamp").to_numpy()
+        part = Part(split, arrived=arrived)
+        values = batch.column("value")
+        texts = _texts(values) if type(self._schema) is SimpleStringSchema else None
+        if texts is not None:
+            part.elements = list(zip(arrived.tolist(), texts, strict=True))
         else:
-            if decoded is not None:
-                part.elements.append((timestamp, decoded))
+            self._decode(batch, values.to_numpy(zero_copy_only=False), part)
+        return part
+
+    def _decode(self, batch: pa.RecordBatch, values: Iterable[bytes | None], part: Part) -> None:
+        send, deserialize = part.elements.append, self._schema.deserialize
+        rows = enumerate(zip(part.arrived.tolist(), values, strict=True))
+        row, ended = 0, False
+        while not ended:
+            try:
+                for row, (timestamp, value) in rows:  # noqa: B007 - the one that failed
+                    decoded = deserialize(value)
+                    if decoded is not None:
+                        send((timestamp, decoded))
+                ended = True
+            except DeserializationError as error:
+                self._reject(batch.slice(row, 1).to_pylist()[0], error, part)
+
+    def _reject(self, row: dict[str, Any], error: DeserializationError, part: Part) -> None:
+        topic, partition, offset = row["topic"], row["partition"], row["offset"]
+        if self._dead_letters is None:
+            raise OperatorError(
+                f"Source: {topic}", row["value"], f"{topic}-{partition} offset {offset}: {error}"
+            ) from error
+        letter = DeadLetter(row["key"], row["value"], str(error), topic, partition, offset)
+        part.rejected.setdefault(DEAD_LETTERS, []).append((None, letter))
+
+
+def _texts(values: pa.Array) -> list[str] | None:
+    """All at once; None where one of them is no text in UTF-8."""
+    if values.null_count:
+        return None
+    try:
+        texts: list[str] = values.cast(pa.string()).to_numpy(zero_copy_only=False).tolist()
+    except pa.ArrowInvalid:
+        return None
+    return texts

@@ -37,6 +37,19 @@ class SparkOffsets:
     def completed(self) -> int | None:
         return newest(self.checkpoint / "commits")
 
+    @property
+    def has_state(self) -> bool:
+        return (self.checkpoint / "state").exists()
+
+    def partitions(self, batch: int) -> int:
+        """Over how many tasks state was spread when the batch was planned."""
+        metadata = json.loads(self._lines(batch)[1])
+        return int(metadata["conf"]["spark.sql.shuffle.partitions"])
+
+    def stood_still(self, batch: int, source: int) -> bool:
+        """Whether a batch, not the first, found nothing new in a source."""
+        return self._line(batch, source) == self._line(batch - 1, source)
+
     def next_start(self, source: int) -> Any:
         """What the next batch, or the one to be run again, starts from; None: not known yet."""
         batch = self.completed

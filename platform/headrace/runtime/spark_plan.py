@@ -10,14 +10,14 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headrace.datastream.connectors.kafka import KafkaSource
 from headrace.runtime import spark_sources
 from headrace.runtime.frames import REPORT, SCHEMA
 from headrace.runtime.ingest import ingest, ingest_control
 from headrace.runtime.kafka_input import KafkaInput
 from headrace.runtime.program import PackedProgram, Program
 from headrace.runtime.spark_state import LevelProcessor
-from headrace.runtime.transformations import GraphError
+
+Prepared = Mapping[int, spark_sources.SparkSource]
 
 
 @dataclass(frozen=True)
@@ -40,46 +40,59 @@ def build(
     """Level 0 reads the sources, each further level is one exchange by key group with state;
     frames for sinks pass through the levels behind them. `kafka`: Kafka sources made ready, by
     the number of their node."""
+    prepared = prepare(spark, program, state_dir, configuration, kafka)
+    ticks = spark_sources.control_rows(spark, control)
+    packed, frames = frames_of(spark, program, prepared, ticks)
+    wanted = [REPORT, *program.sinks]
+    return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded(prepared))
+
+
+def prepare(
+    spark: SparkSession,
+    program: Program,
+    state_dir: Path,
+    configuration: dict[str, str],
+    kafka: Mapping[int, KafkaInput],
+) -> Prepared:
+    """The program's sources made ready, by their number."""
     prepared = {
         number: spark_sources.prepare(
-            spark, source, position, state_dir, configuration, kafka.get(number)
+            spark,
+            source,
+            position,
+            state_dir,
+            configuration,
+            kafka.get(number),
+            program.parallelism,
         )
         for position, (number, source) in enumerate(program.sources.items(), 1)
     }
     for number, prepared_source in prepared.items():
         program.give_splits(number, prepared_source.splits)
+    return prepared
+
+
+def frames_of(
+    spark: SparkSession, program: Program, prepared: Prepared, control: DataFrame | None
+) -> tuple[PackedProgram, DataFrame]:
+    """What leaves the last level."""
+    for path in program.cached_files.values():
+        spark.sparkContext.addFile(path, recursive=Path(path).is_dir())
     packed = PackedProgram.pack(program)
     stages = [
         source.rows.mapInArrow(ingest(packed, number, source.decode), SCHEMA)
         for number, source in prepared.items()
     ]
-    ticks = spark_sources.control_rows(spark, control)
-    stages.append(ticks.mapInArrow(ingest_control(packed), SCHEMA))
+    if control is not None:
+        stages.append(control.mapInArrow(ingest_control(packed), SCHEMA))
     frames = reduce(DataFrame.unionByName, stages)
     for level in range(1, program.levels + 1):
         frames = frames.groupBy("kg").transformWithState(
             LevelProcessor(packed, level), SCHEMA, "Append", "None"
         )
-    wanted = [REPORT, *program.sinks]
-    bounded = _bounded(program, {n: source.bounded for n, source in prepared.items()})
-    return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded)
+    return packed, frames
 
 
-def _bounded(program: Program, each: Mapping[int, bool]) -> bool:
-    """Whether the job ends. Raises GraphError for a mix in which event time would stand still."""
-    # the driver sees where Kafka sources end, and tells the windows
-    untold = [
-        n for n, ends in each.items() if ends and not isinstance(program.sources[n], KafkaSource)
-    ]
-    if (
-        untold
-        and not all(each.values())
-        and any(g.strategy.assigner for g in program.generators.values())
-    ):
-        names = ", ".join(program.sources[n].described for n in untold)
-        raise GraphError(
-            f"the job has event time, and sources that end ({names}) beside sources that do not: "
-            "the end of such a source alone is not told to the windows yet, so their time would "
-            "stand still. Make all sources bounded, or none"
-        )
-    return all(each.values())
+def bounded(prepared: Prepared) -> bool:
+    """Whether the job ends."""
+    return all(source.bounded for source in prepared.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
@@ -12,6 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from headrace.common.type_base import HIDDEN_VARIABLE
 from headrace.runtime import worker_sockets
 from headrace.runtime.context import RunContext
 from headrace.wire import rundir
@@ -20,7 +22,7 @@ from headrace.wire import rundir
 _LAUNCHER_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 #: Settings that every job runs with; a job's own `spark.*` configuration beats them.
-_SETTINGS = {
+SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.extraJavaOptions": "-Xss8m",  # stopping in a batch can overflow a small stack
@@ -43,6 +45,7 @@ _LOGGERS = {
     f"{_SQL}.python.streaming.TransformWithStateInPySparkStateServer": "ERROR",
     f"{_SQL}.streaming.runtime.ResolveWriteToStream": "ERROR",
     f"{_SQL}.streaming.runtime.ProcessingTimeExecutor": "ERROR",
+    f"{_SQL}.datasources.DataSourceManager": "ERROR",  # the job's second query registers again
     "org.apache.spark.sql.kafka010.KafkaDataConsumer": "ERROR",
 }
 
@@ -52,25 +55,41 @@ def start(context: RunContext, parallelism: int) -> SparkSession:
 
     What the builder is given stands in the JVM's command line, which every user of the machine
     may read. The job's own settings may be secrets, so they go by a file."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     own = {k: v for k, v in context.configuration.items() if k.startswith("spark.")}
     builder = SparkSession.builder
-    for name, value in _settings(context, parallelism).items():
+    for name, value in settings(context, parallelism).items():
         if name not in own:
             builder = builder.config(name, value)
+    make_ready(context, own)
+    session = builder.getOrCreate()
+    quieten(session)
+    return session
+
+
+def make_ready(context: RunContext, own: Mapping[str, str]) -> None:
+    """What the JVM finds when it starts; `own`: settings of the job that may be secrets."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     if own:
         _hand_over(own, context.run_dir / "spark.properties")
     # blocks that do not fit into memory: records, and the program with what it signs in with
     _local_dir(context).mkdir(mode=0o700, parents=True, exist_ok=True)
-    session = builder.getOrCreate()
-    _quieten(session)
-    return session
 
 
-def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
+def prepare(session: SparkSession) -> None:
+    """Have a session that the program made keep the state of operators, and be the one of this
+    thread. Queries that go on from a checkpoint keep the settings that they began with."""
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    for name, value in SETTINGS.items():
+        if name.startswith("spark.sql.streaming.stateStore."):
+            session.conf.set(name, value)
+    session.sparkContext.environment.update(_worker_environment())
+
+
+def settings(context: RunContext, parallelism: int) -> dict[str, str]:
     """What this run gives Spark unless the job says otherwise."""
     settings = {
-        **_SETTINGS,
+        **SETTINGS,
         "spark.master": context.master,
         "spark.app.name": context.name,
         "spark.driver.memory": f"{context.memory_mib}m",
@@ -80,6 +99,7 @@ def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
         "spark.sql.files.minPartitionNum": str(parallelism),
         "spark.sql.warehouse.dir": str(context.run_dir / "warehouse"),
         "spark.local.dir": str(_local_dir(context)),
+        **{f"spark.executorEnv.{name}": each for name, each in _worker_environment().items()},
     }
     if context.master.startswith("local"):
         settings["spark.driver.host"] = "127.0.0.1"
@@ -91,6 +111,12 @@ def _settings(context: RunContext, parallelism: int) -> dict[str, str]:
     if context.jars:
         settings["spark.jars"] = ",".join(context.jars)
     return settings
+
+
+def _worker_environment() -> dict[str, str]:
+    """What the Python workers, wherever they are, have of this process's environment."""
+    found = os.environ.get(HIDDEN_VARIABLE)
+    return {HIDDEN_VARIABLE: found} if found else {}
 
 
 def _local_dir(context: RunContext) -> Path:
@@ -120,8 +146,9 @@ def _units(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
-def _quieten(session: SparkSession) -> None:
+def quieten(session: SparkSession) -> None:
     """Warnings and worse only, and none for each state that has no value yet."""
+    logging.getLogger("py4j").setLevel(logging.WARNING)  # not each connection it closes
     session.sparkContext.setLogLevel("WARN")
     jvm: Any = session.sparkContext._jvm
     log4j = jvm.org.apache.logging.log4j

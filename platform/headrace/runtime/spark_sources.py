@@ -15,8 +15,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from headrace.datastream.connectors.file_system import FileSource
-from headrace.runtime import python_sources, spark_kafka
+from headrace.datastream.connectors.file_source import FileSource, TextLineFormat
+from headrace.datastream.connectors.python_source import PythonSource
+from headrace.datastream.dataframes import DataFrameSource
+from headrace.runtime import dataframe_rows, python_sources, spark_kafka, spark_python_source
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.ingest import TIME_COLUMN, Decoder
 from headrace.runtime.kafka_input import KafkaInput
@@ -39,6 +41,14 @@ class SparkSource:
     bounded: bool
 
 
+def count(source: Any) -> int:
+    """How many sources Spark sees of one of the API's."""
+    if isinstance(source, DataFrameSource):
+        return dataframe_rows.count(source)
+    lines = isinstance(source, FileSource) and source.format == TextLineFormat()
+    return len(source.paths) if lines else 1
+
+
 def prepare(
     spark: SparkSession,
     source: Any,
@@ -46,32 +56,51 @@ def prepare(
     state_dir: Path,
     configuration: dict[str, str],
     kafka: KafkaInput | None,
+    parallelism: int,
 ) -> SparkSource:
-    """`state_dir` outlives the run; `kafka` is a Kafka source made ready. Raises JobFailed."""
+    """`state_dir` outlives the run; `kafka` is a Kafka source made ready; `parallelism` is the
+    job's: what a cluster offers at the moment may differ when a batch is run again. Raises
+    JobFailed."""
     if kafka is not None:
         most = configuration.get("source.max-records-per-batch", str(MAX_RECORDS_PER_BATCH))
         rows = spark_kafka.rows(spark, kafka, {"maxOffsetsPerTrigger": most})
         decode = spark_kafka.decoder(kafka.source)
-        return SparkSource(_timed(rows), decode, kafka.splits, kafka.source.bounded)
-    if isinstance(source, FileSource):
+        return SparkSource(timed(rows), decode, kafka.splits, kafka.source.bounded)
+    if isinstance(source, FileSource) and source.format == TextLineFormat():
         return _text(spark, source)
+    if isinstance(source, FileSource):
+        source = source.reading()
+    if isinstance(source, PythonSource):
+        return _custom(spark, source, state_dir / f"source-{number}.pickle", parallelism)
+    if isinstance(source, DataFrameSource):
+        rows = timed(dataframe_rows.rows(spark, source))
+        to_rows = dataframe_rows.decoder(source.produced_type)
+        return SparkSource(rows, to_rows, (dataframe_rows.SPLIT,), source.bounded)
     if isinstance(source, CollectionSource):
         options = {"path": str(_kept_values(source, state_dir / f"collection-{number}.pickle"))}
         return _python(spark, python_sources.CollectionData, options, bounded=True)
     if isinstance(source, SocketSource):
         options = {"host": source.host, "port": str(source.port)}
+        options["closed"] = str(closed_socket(state_dir, number))
         return _python(spark, python_sources.SocketData, options, bounded=False)
     raise TypeError(f"no way to read a {type(source).__name__} on Spark")
+
+
+def closed_socket(state_dir: Path, number: int) -> Path:
+    """The file that says that the server behind a source closed the connection. It is of one
+    attempt: another one connects again."""
+    return state_dir / f"socket-{number}.closed"
 
 
 def control_rows(spark: SparkSession, path: Path) -> DataFrame:
     """(ended boolean, splits string, batch_time long): see `python_sources.ControlData`."""
     spark.dataSource.register(python_sources.ControlData)
     name = python_sources.ControlData.name()
-    return _timed(spark.readStream.format(name).option("path", str(path)).load())
+    return timed(spark.readStream.format(name).option("path", str(path)).load())
 
 
-def _timed(rows: DataFrame) -> DataFrame:
+def timed(rows: DataFrame) -> DataFrame:
+    """With the batch's time."""
     # Spark keeps a batch's timestamp in its offset log: a batch run again sees the same one
     return rows.withColumn(TIME_COLUMN, F.unix_millis(F.current_timestamp()))
 
@@ -81,7 +110,16 @@ def _python(
 ) -> SparkSource:
     spark.dataSource.register(kind)
     rows = spark.readStream.format(kind.name()).options(**options).load()
-    return SparkSource(_timed(rows), _decode_pickled, ("0",), bounded)
+    return SparkSource(timed(rows), _decode_pickled, ("0",), bounded)
+
+
+def _custom(spark: SparkSession, source: PythonSource, path: Path, parallelism: int) -> SparkSource:
+    kind = spark_python_source.PythonSourceData
+    spark.dataSource.register(kind)
+    options = spark_python_source.options(source, path, parallelism)
+    rows = spark.readStream.format(kind.name()).options(**options).load()
+    splits = (spark_python_source.SPLIT,)
+    return SparkSource(timed(rows), spark_python_source.decode, splits, source.bounded)
 
 
 def _kept_values(source: CollectionSource, kept: Path) -> Path:
@@ -100,7 +138,7 @@ def _decode_pickled(batch: pa.RecordBatch) -> Iterator[Part]:
 def _text(spark: SparkSession, source: FileSource) -> SparkSource:
     rows = [_lines(spark, path) for path in source.paths]
     return SparkSource(
-        _timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), bounded=True
+        timed(reduce(DataFrame.unionByName, rows)), _decode_text, ("0",), source.bounded
     )
 
 

@@ -9,12 +9,14 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from headrace.connectors.kafka.messages import TaskIdentity
+from headrace.runtime import closing
 from headrace.runtime.frames import Frame
 from headrace.runtime.host import LevelHost
 from headrace.runtime.program import PackedProgram
 
-#: Hosts of this worker process, by program and level: functions stay open from batch to batch.
-_hosts: dict[tuple[str, int], LevelHost] = {}
+#: Hosts of this worker process, by program, level and subtask: functions stay open from batch to
+#: batch.
+_hosts: dict[tuple[str, int, int], LevelHost] = {}
 
 
 _FrameRow = Row(*Frame._fields)
@@ -41,17 +43,19 @@ class LevelProcessor(StatefulProcessor):
         store = _SparkStore(self._head, self._entries)
         batch = TaskIdentity.current().batch_id
         again = batch <= self._packed.unpack().planned_before
-        sent = list(self._host().run(key[0], received, store, again=again))
+        sent = list(self._host(key[0]).run(key[0], received, store, again=again))
         return (_FrameRow(*frame) for frame in sent)
 
     def close(self) -> None:
         pass
 
-    def _host(self) -> LevelHost:
-        where = self._packed.token, self._level
+    def _host(self, group: int) -> LevelHost:
+        subtask = self._packed.unpack().subtask_of(group)
+        where = self._packed.token, self._level, subtask
         host = _hosts.get(where)
         if host is None:
-            host = _hosts[where] = LevelHost(self._packed.unpack(), self._level)
+            host = _hosts[where] = LevelHost(self._packed.copy(), self._level, subtask)
+            closing.at_end(host.close)
         return host
 
 

@@ -1,4 +1,4 @@
-"""Keyed state: entries of (operator, key, namespace) in a store, and the states functions hold.
+"""Keyed state: entries of (operator, key, namespace) in a store.
 
 Within a micro-batch entries live in a write-back cache, so a key touched a thousand times costs
 one read and one write of the store.
@@ -6,13 +6,14 @@ one read and one write of the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
-from headrace.datastream import state as api
+from headrace.datastream.windowing.windows import TimeWindow, Window
 from headrace.runtime import keys
+from headrace.runtime.entry_pages import EntryPages
 from headrace.runtime.frames import dumps, loads
-from headrace.runtime.operators.operator import KeyedContext
+from headrace.runtime.paged import Paged
+from headrace.runtime.ttl import Stamped
 
 
 class Store(Protocol):
@@ -27,179 +28,109 @@ class Store(Protocol):
     def remove(self, key: bytes) -> None: ...
 
 
+class Entry:
+    """What an owner (`owner_bytes`) has: state name -> value."""
+
+    __slots__ = ("changed", "owner", "values")
+
+    def __init__(self, owner: bytes, values: dict[str, Any]) -> None:
+        self.owner = owner
+        self.values = values
+        self.changed = False
+
+
 class Entries:
-    """Entries of one key group, each a dict of state name -> value."""
+    """The entries of one key group in a micro-batch."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._cache: dict[bytes, dict[str, Any]] = {}
-        self._dirty: set[bytes] = set()
+        self._pages = EntryPages(store)
+        self._entries: dict[bytes, Entry] = {}
+        self._changed: list[Entry] = []
 
-    def get(self, owner: bytes, name: str) -> Any:
-        """`owner` as `owner_bytes` gives it."""
-        return self._entry(owner).get(name)
-
-    def set(self, owner: bytes, name: str, value: Any) -> None:
-        """None removes."""
-        entry = self._entry(owner)
-        if value is None:
-            entry.pop(name, None)
-        else:
-            entry[name] = value
-        self._dirty.add(owner)
-
-    def flush(self) -> None:
-        for owner in self._dirty:
-            entry = self._cache[owner]
-            if entry:
-                self._store.put(_ENTRY + owner, dumps(entry))
-            else:
-                self._store.remove(_ENTRY + owner)
-        self._dirty.clear()
-
-    def _entry(self, owner: bytes) -> dict[str, Any]:
-        entry = self._cache.get(owner)
+    def entry(self, owner: bytes) -> Entry:
+        """Always the same object for the same owner; an empty one where there is none."""
+        entry = self._entries.get(owner)
         if entry is None:
-            stored = self._store.get(_ENTRY + owner)
-            entry = self._cache[owner] = loads(stored) if stored else {}
+            stored = self._pages.get(owner)
+            values = {} if stored is None else loads(stored)
+            entry = self._entries[owner] = Entry(owner, values)
+            for name, value in values.items():
+                if isinstance(value, Paged):
+                    value.attached(self._store, _page_address(owner, name))
         return entry
 
+    def set(self, entry: Entry, name: str, value: Any) -> None:
+        """None removes."""
+        values = entry.values
+        before = values.get(name)
+        if before is not value:
+            if isinstance(value, Paged):
+                value = value.attached(self._store, _page_address(entry.owner, name))
+            if isinstance(before, Paged):
+                before.drop()
+        if value is None:
+            values.pop(name, None)
+        else:
+            values[name] = value
+        if not entry.changed:
+            entry.changed = True
+            self._changed.append(entry)
 
-_ENTRY = b"e"
+    def clear(self, entry: Entry) -> None:
+        """Remove all states of an owner."""
+        for name in list(entry.values):
+            self.set(entry, name, None)
+
+    def drop_expired(self, entry: Entry, name: str, used_before: int) -> None:
+        """Of a state with a time to live, what was last used then or earlier."""
+        stored = entry.values.get(name)
+        if isinstance(stored, Stamped):
+            self.set(entry, name, None if stored.drop_unused(used_before) else stored)
+
+    def flush(self) -> None:
+        for entry in self._changed:
+            entry.changed = False
+            if entry.values:
+                for value in entry.values.values():
+                    if isinstance(value, Paged):
+                        value.write_pages()
+                self._pages.put(entry.owner, dumps(entry.values))
+            else:
+                self._pages.remove(entry.owner)
+        self._changed.clear()
+        self._pages.flush()
+
+
+def _page_address(owner: bytes, name: str) -> bytes:
+    return keys.encode((owner, name))
 
 
 def owner_bytes(uid: str, key: bytes, namespace: Any) -> bytes:
     """What identifies an operator's key (as `keys.encode` gives it) and namespace: bytes, because
     Python takes 1, 1.0 and True for the same and the store does not."""
-    start = getattr(namespace, "start", None)
-    where = keys.encode(namespace if start is None else (start, namespace.end))
-    return keys.encode((uid, key, where))
+    # as keys.encode((uid, key, where)) does it, in one step: this is done for every record
+    name, where = uid.encode("utf-8", "surrogatepass"), _namespace_bytes(namespace)
+    parts = len(name) + 1, name, len(key) + 1, key, len(where) + 1, where
+    return b"t%d:s%b%d:b%b%d:b%b" % parts
 
 
-def bind(
-    descriptor: api.StateDescriptor,
-    context: KeyedContext,
-    prefix: str = "user.",
-    namespace: Callable[[], Any] = lambda: None,
-) -> Any:
-    """The state a descriptor names, of whichever key is current when it is used."""
-    slot = _Slot(context, prefix + descriptor.name, namespace)
-    if isinstance(descriptor, api.ValueStateDescriptor):
-        return _Value(slot)
-    if isinstance(descriptor, api.ListStateDescriptor):
-        return _List(slot)
-    if isinstance(descriptor, api.MapStateDescriptor):
-        return _Map(slot)
-    if isinstance(descriptor, api.ReducingStateDescriptor):
-        return _Reducing(slot, descriptor.reduce)
-    raise TypeError(f"no state for a {type(descriptor).__name__}")
+def group_bytes(uid: str) -> bytes:
+    """What identifies the state that an operator keeps without a key."""
+    return keys.encode(("group", uid))
 
 
-class _Slot:
-    """One named value of the current key and namespace."""
-
-    def __init__(self, context: KeyedContext, name: str, namespace: Callable[[], Any]) -> None:
-        self._context = context
-        self._name = name
-        self._namespace = namespace
-
-    def read(self) -> Any:
-        return self._context.state(self._name, self._namespace())
-
-    def write(self, value: Any) -> None:
-        self._context.set_state(self._name, value, self._namespace())
-
-    def clear(self) -> None:
-        self.write(None)
+def _namespace_bytes(namespace: Any) -> bytes:
+    if namespace is None:
+        return _NO_NAMESPACE
+    if type(namespace) is TimeWindow:
+        start, end = b"i%d" % namespace.start, b"i%d" % namespace.end
+        return b"t%d:%b%d:%b" % (len(start), start, len(end), end)
+    if isinstance(namespace, Window):  # by what it holds: its class may be the job's script's
+        span = (namespace.start, namespace.end) if isinstance(namespace, TimeWindow) else ()
+        fields = sorted(getattr(namespace, "__dict__", {}).items())
+        return keys.encode((type(namespace).__qualname__, *span, *fields))
+    return keys.encode(namespace)
 
 
-class _Value(api.ValueState):
-    def __init__(self, slot: _Slot) -> None:
-        self._slot = slot
-
-    def value(self) -> Any:
-        return self._slot.read()
-
-    def update(self, value: Any) -> None:
-        self._slot.write(value)
-
-    def clear(self) -> None:
-        self._slot.clear()
-
-
-class _List(api.ListState):
-    def __init__(self, slot: _Slot) -> None:
-        self._slot = slot
-
-    def get(self) -> Iterator[Any]:
-        return iter(self._slot.read() or ())
-
-    def add(self, value: Any) -> None:
-        self.add_all((value,))
-
-    def add_all(self, values: Iterable[Any]) -> None:
-        self._slot.write([*(self._slot.read() or ()), *values] or None)
-
-    def update(self, values: Iterable[Any]) -> None:
-        self._slot.write(list(values) or None)
-
-    def clear(self) -> None:
-        self._slot.clear()
-
-
-class _Map(api.MapState):
-    def __init__(self, slot: _Slot) -> None:
-        self._slot = slot
-
-    def _read(self) -> dict[Any, Any]:
-        return self._slot.read() or {}
-
-    def get(self, key: Any) -> Any:
-        return self._read().get(key)
-
-    def put(self, key: Any, value: Any) -> None:
-        self.put_all({key: value})
-
-    def put_all(self, values: dict[Any, Any]) -> None:
-        content = self._read()
-        content.update(values)
-        self._slot.write(content or None)
-
-    def contains(self, key: Any) -> bool:
-        return key in self._read()
-
-    def remove(self, key: Any) -> None:
-        content = self._read()
-        content.pop(key, None)
-        self._slot.write(content or None)
-
-    def keys(self) -> Iterator[Any]:
-        return iter(list(self._read()))
-
-    def values(self) -> Iterator[Any]:
-        return iter(list(self._read().values()))
-
-    def items(self) -> Iterator[tuple[Any, Any]]:
-        return iter(list(self._read().items()))
-
-    def is_empty(self) -> bool:
-        return not self._read()
-
-    def clear(self) -> None:
-        self._slot.clear()
-
-
-class _Reducing(api.ReducingState):
-    def __init__(self, slot: _Slot, reduce: Callable[[Any, Any], Any]) -> None:
-        self._slot = slot
-        self._reduce = reduce
-
-    def get(self) -> Any:
-        return self._slot.read()
-
-    def add(self, value: Any) -> None:
-        before = self._slot.read()
-        self._slot.write(value if before is None else self._reduce(before, value))
-
-    def clear(self) -> None:
-        self._slot.clear()
+_NO_NAMESPACE = keys.encode(None)

@@ -18,17 +18,20 @@ from headrace.runtime import kafka_topics
 from headrace.runtime.compiler import GENERATED_UID
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.operators.operator import KeyedOperator
+from headrace.runtime.operators.shared_function import SharedCoProcess
 from headrace.runtime.program import Program
 from headrace.wire import rundir
 
 
 def keep_or_compare(program: Program, path: Path) -> None:
-    """Keep the identity at the job's first start, and what its sources read at every later one.
-    Raises JobFailed, not to be tried again, when a later program does not fit."""
+    """Keep the identity at the job's first start, and what its sources read and its parallelism
+    at every later one. Raises JobFailed, not to be tried again, when a later program does not
+    fit."""
     now = identity(program)
     if path.exists():
         compare(program, path)
-        now = {**json.loads(path.read_text()), "reads": now["reads"]}
+        changed = {name: now[name] for name in ("reads", "parallelism")}
+        now = {**json.loads(path.read_text()), **changed}
     rundir.write_atomically(path, json.dumps(now, indent=2).encode())
 
 
@@ -46,12 +49,20 @@ def compare(program: Program, path: Path) -> None:
         )
 
 
+def parallelism(path: Path) -> int | None:
+    """That of the job's last start; None before the first."""
+    kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return kept.get("parallelism")
+
+
 def identity(program: Program) -> dict[str, Any]:
-    """What has to stay the same."""
+    """What has to stay the same, but for what sources read and the parallelism."""
     keyed = [node for node in program.nodes.values() if isinstance(node.operator, KeyedOperator)]
     return {
         "max_parallelism": program.max_parallelism,
+        "parallelism": program.parallelism,
         "operators": {node.uid: node.level for node in keyed},
+        "per_subtask": [n.name for n in keyed if isinstance(n.operator, SharedCoProcess)],
         # their kinds in order, as Spark keeps offsets; topics, paths and addresses may change
         "sources": [source.described.partition(":")[0] for source in program.sources.values()],
         "reads": [_read(source) for source in program.sources.values()],
@@ -65,6 +76,13 @@ def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
     if kept["max_parallelism"] != now["max_parallelism"]:
         problems.append(
             f"max parallelism was {kept['max_parallelism']}, is {now['max_parallelism']}"
+        )
+    parallelism_was = kept.get("parallelism", now["parallelism"])
+    if now["per_subtask"] and parallelism_was != now["parallelism"]:
+        names = ", ".join(repr(name) for name in now["per_subtask"])
+        problems.append(
+            f"{names} keeps attributes in each of {parallelism_was} subtasks, and the parallelism "
+            f"is {now['parallelism']}; keyed state goes on with any parallelism"
         )
     if kept["sources"] != now["sources"]:
         problems.append(f"its sources were {kept['sources']}, are {now['sources']}")

@@ -1,4 +1,4 @@
-"""Event-time timers of one key group, kept in pages of about a second of event time.
+"""Timers of one key group and one domain of time, kept in pages of about a second of that time.
 
 The index of pages is part of the host's head, a page is an entry of the store, so firing reads
 only the pages that are due, however many timers wait for later.
@@ -17,6 +17,9 @@ from headrace.runtime.state import Store
 
 PAGE_MILLIS = 1024
 
+#: What the addresses of a domain's pages begin with.
+EVENT_TIME, PROCESSING_TIME, EXPIRY = b"t", b"p", b"x"
+
 #: (operator's uid, key, namespace)
 Owner = tuple[str, Any, Any]
 #: timestamp -> owners by their bytes (`state.owner_bytes`), in the order they registered
@@ -24,11 +27,15 @@ Page = dict[int, dict[bytes, Owner]]
 
 
 class Timers:
-    """`index` is the set of page numbers that hold a timer; it is changed in place."""
+    """`index` is the set of page numbers that hold a timer; it is changed in place. `prefix`
+    keeps the pages of several domains apart in one store."""
 
-    def __init__(self, store: Store, index: set[int]) -> None:
+    def __init__(self, store: Store, index: set[int], prefix: bytes = EVENT_TIME) -> None:
         self._store = store
+        self._prefix = prefix
         self._index = index
+        #: Pages that the store has.
+        self._kept = set(index)
         self._pages: dict[int, Page] = {}
         self._dirty: set[int] = set()
         #: Timers of pages up to `_queued_to`, per operator; deleted ones are skipped when popped.
@@ -61,25 +68,40 @@ class Timers:
             del page[timestamp]
         self._dirty.add(number)
 
-    def pop_due(self, uid: str, watermark: int) -> tuple[int, Owner] | None:
-        """Remove and return the earliest timer of an operator at or before the watermark."""
+    def pop_due(self, uid: str, watermark: int) -> tuple[int, bytes, Owner] | None:
+        """Remove and return the earliest timer of an operator at or before the watermark, with
+        the identity it was registered with."""
         self._queue_pages_to(watermark // PAGE_MILLIS)
         queue = self._queues[uid]
         while queue and queue[0][0] <= watermark:
             timestamp, _, identity = heapq.heappop(queue)
-            owner = self._page(timestamp // PAGE_MILLIS).get(timestamp, {}).get(identity)
+            page = self._page(timestamp // PAGE_MILLIS)
+            owners = page.get(timestamp)
+            owner = owners.pop(identity, None) if owners else None
             if owner is not None:
-                self.delete(timestamp, identity)
-                return timestamp, owner
+                if not owners:
+                    del page[timestamp]
+                self._dirty.add(timestamp // PAGE_MILLIS)
+                return timestamp, identity, owner
+        return None
+
+    def next_due(self) -> int | None:
+        """When the earliest timer of all operators is due; None without timers."""
+        for number in sorted(self._index):
+            if page := self._page(number):
+                return min(page)
         return None
 
     def flush(self) -> None:
         for number in self._dirty:
             if self._pages[number]:
-                self._store.put(_address(number), dumps(self._pages[number]))
-            else:
-                self._store.remove(_address(number))
-                self._index.discard(number)
+                self._store.put(self._address(number), dumps(self._pages[number]))
+                self._kept.add(number)
+                continue
+            self._index.discard(number)
+            if number in self._kept:
+                self._store.remove(self._address(number))
+                self._kept.discard(number)
         self._dirty.clear()
 
     def _queue_pages_to(self, last: int) -> None:
@@ -97,10 +119,9 @@ class Timers:
     def _page(self, number: int) -> Page:
         page = self._pages.get(number)
         if page is None:
-            stored = self._store.get(_address(number)) if number in self._index else None
+            stored = self._store.get(self._address(number)) if number in self._kept else None
             page = self._pages[number] = loads(stored) if stored else {}
         return page
 
-
-def _address(number: int) -> bytes:
-    return b"t" + keys.encode(number)
+    def _address(self, number: int) -> bytes:
+        return self._prefix + keys.encode(number)

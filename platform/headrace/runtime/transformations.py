@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,19 @@ class GraphError(ValueError):
     """The job's graph cannot run."""
 
 
+def line_of_program() -> str:
+    """Where the job's author called the API: `file:line`; empty where nobody can say."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("headrace", "dataclasses") and frame.f_code.co_filename != "<string>":
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return ""
+
+
 @dataclass(eq=False, kw_only=True)
 class Transformation:
     """One node of the stream graph. Inputs are edges from other nodes."""
@@ -27,16 +41,28 @@ class Transformation:
     output_type: TypeInformation | None = None
     uid: str | None = None
     parallelism: int | None = None
+    max_parallelism: int | None = None
+    #: Whether it may run in one task with its neighbours: "ALWAYS", "HEAD" (a new chain begins
+    #: here) or "NEVER". Shown in the plan; on Spark a stage is one task whatever it says.
+    chaining: str = "ALWAYS"
+    slot_sharing_group: str | None = None
+    description: str | None = None
+    #: The line of the job's program that asked for it.
+    line: str = field(default_factory=line_of_program)
     id: int = field(default_factory=lambda: next(_ids))
 
 
 @dataclass(frozen=True)
 class Edge:
-    """From a node's main output, or one of its side outputs, perhaps exchanged by key."""
+    """From a node's main output, or one of its side outputs, perhaps exchanged, by key or else."""
 
     source: Transformation
     tag: OutputTag | None = None
     key: Callable[[Any], Any] | None = None
+    #: An `exchanges.Exchange` where no key decides.
+    exchange: Any = None
+    #: Of an operator that tells its inputs apart.
+    input: int = 0
 
 
 @dataclass(eq=False, kw_only=True)
@@ -54,6 +80,20 @@ class MapTransformation(Transformation):
 
 
 @dataclass(eq=False, kw_only=True)
+class CoTransformation(Transformation):
+    """Stateless, of two inputs; `function` is a CoMapFunction or one of its kind."""
+
+    function: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class AsyncTransformation(Transformation):
+    """Stateless; `operator` is an `operators.async_wait.AsyncWait`."""
+
+    operator: Any
+
+
+@dataclass(eq=False, kw_only=True)
 class TimestampsTransformation(Transformation):
     strategy: WatermarkStrategy
 
@@ -63,6 +103,13 @@ class KeyedTransformation(Transformation):
     """An operator behind a keyed exchange; `operator` is a `runtime.operators` class instance."""
 
     operator: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class LoopTransformation(KeyedTransformation):
+    """The head of an iteration; `feedback` are the edges that come back to it."""
+
+    feedback: list[Edge] = field(default_factory=list)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -81,6 +128,9 @@ def upstream(sinks: list[Transformation]) -> Iterator[Transformation]:
         for edge in node.inputs:
             yield from visit(edge.source)
         yield node
+        if isinstance(node, LoopTransformation):
+            ends.extend(edge.source for edge in node.feedback)
 
-    for sink in sinks:
-        yield from visit(sink)
+    ends = list(sinks)  # and what only leads back into a loop
+    for end in ends:
+        yield from visit(end)

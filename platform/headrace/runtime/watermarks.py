@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
 from headrace.runtime.program import Generator
 
+#: The split of a generator that makes no watermarks, or is behind an exchange.
+ANY = "*"
+
 
 class SplitWatermarks:
     """What one key group knows of the splits; a plain value to be kept in its head.
@@ -55,7 +58,10 @@ class SplitWatermarks:
     def _splits(self, generator: Generator) -> set[str]:
         prefix = f"{generator.name}/"
         spoken = {split for split in self._watermarks if split.startswith(prefix)}
-        return spoken | {prefix + split for split in generator.splits}
+        splits = spoken | {prefix + split for split in generator.splits}
+        # a silent generator holds back until all that it reads has ended, or speaks by itself
+        others = splits - {prefix + ANY}
+        return others if others and others <= spoken else splits
 
     def _idle_since(self, split: str, timeout: int | None, time: int) -> int | None:
         """When the split became idle; None while it is not."""

@@ -81,6 +81,10 @@ class CheckpointCompleted(Event):
     watermark: int | None = None
     #: Counters since the start of the job: dead letters, late records dropped, the user's own.
     counters: dict[str, int] = field(default_factory=dict)
+    #: What functions measured in this batch: their gauges, and of their distributions
+    #: [number, sum, smallest, largest].
+    gauges: dict[str, float] = field(default_factory=dict)
+    distributions: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

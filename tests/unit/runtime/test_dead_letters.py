@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Producer
 
 from headrace.common import Types, WatermarkStrategy
+from headrace.common.serialization import SimpleStringSchema
 from headrace.connectors.kafka import producers
 from headrace.connectors.kafka.settings import SinkSettings
 from headrace.datastream import DeliveryGuarantee, StreamExecutionEnvironment
@@ -112,6 +113,33 @@ def test_unreadable_records_go_where_the_source_says() -> None:
     assert dead.reason.startswith("not JSON")
     with pytest.raises(OperatorError, match="in-0 offset 5: not JSON"):
         decode(KafkaDecoder(SCHEMA, dead_letters=None), row)
+
+
+def test_unreadable_records_leave_those_around_them_where_they_were() -> None:
+    rows = [
+        ("in", 1, 5, b'{"n": 1}'),
+        ("in", 0, 8, b"{broken"),
+        ("in", 1, 6, b"{broken"),
+        ("other", 1, 3, b'{"n": 2}'),
+        ("in", 1, 7, b'{"n": 3}'),
+        ("in", 1, 8, b"{broken, too"),
+    ]
+    parts = decode(KafkaDecoder(SCHEMA, dead_letters=True), *rows)
+    assert [ts for ts, _ in parts["in-1"].elements] == [1005, 1007]
+    assert [dead.offset for _, dead in parts["in-1"].rejected[DEAD_LETTERS]] == [6, 8]
+    assert [dead.offset for _, dead in parts["in-0"].rejected[DEAD_LETTERS]] == [8]
+    assert [ts for ts, _ in parts["other-1"].elements] == [1003]
+    assert parts["in-1"].arrived.tolist() == [1005, 1006, 1007, 1008]
+
+
+def test_text_is_read_at_once_and_one_by_one_with_the_same_result() -> None:
+    decoder = KafkaDecoder(SimpleStringSchema(), dead_letters=True)
+    rows = [("in", 0, n, text.encode()) for n, text in enumerate(["a", "", "\u20ac", "\U0001f600"])]
+    expected = [(1000, "a"), (1001, ""), (1002, "\u20ac"), (1003, "\U0001f600")]
+    assert decode(decoder, *rows)["in-0"].elements == expected
+    part = decode(decoder, *rows, ("in", 0, 4, b"\xff"))["in-0"]
+    assert part.elements == expected
+    assert [dead.offset for _, dead in part.rejected[DEAD_LETTERS]] == [4]
 
 
 def test_the_dead_letters_transactions_have_the_timeout_that_is_given() -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from headrace.runtime.errors import from_spark
+import pytest
+
+from headrace.common import Configuration, TypeInformation, Types
+from headrace.common.type_base import HIDDEN_VARIABLE
+from headrace.datastream import DataStream, StreamExecutionEnvironment
+from headrace.runtime.errors import JobFailed, from_spark
 
 SPARK_TEXT = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted due to stage \
 failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0: \
@@ -58,3 +63,28 @@ def test_lines_of_the_program_that_look_like_the_jvm_s_are_kept() -> None:
     assert str(failed).startswith('operator "Bob\'s parser" failed on')
     assert "at = int(line)" in failed.traceback
     assert "ValueError" in str(failed).splitlines()[0]
+
+
+def _words(settings: dict[str, str]) -> DataStream:
+    common = {"headrace.executor": "in-process", "parallelism.default": "1"}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(common | settings))
+    return env.from_elements("secret")
+
+
+@pytest.mark.parametrize("declared", [None, Types.INT()])
+def test_a_record_is_shown_unless_the_configuration_says_otherwise(
+    declared: TypeInformation | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(value: str) -> str:
+        if declared is None:
+            raise KeyError("not there")
+        return value
+
+    monkeypatch.setenv(HIDDEN_VARIABLE, "")
+    with pytest.raises(JobFailed, match=r"'Map' failed on 'secret'"):
+        list(_words({}).map(fail, declared).execute_and_collect())
+    hidden = _words({"headrace.errors.show-records": "false"}).map(fail, declared)
+    with pytest.raises(JobFailed, match=r"'Map' failed on a str \(not shown\)") as failed:
+        list(hidden.execute_and_collect())
+    assert "secret" not in str(failed.value)
+    assert "test_failures.py" in str(failed.value) or declared is not None

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from headrace.common import Duration, SimpleStringSchema, Types, WatermarkStrategy
+from headrace.common import SimpleStringSchema, Types
 from headrace.datastream import DataStream, DeliveryGuarantee, StreamExecutionEnvironment
 from headrace.datastream.connectors.kafka import (
     KafkaRecordSerializationSchema,
@@ -57,14 +57,6 @@ def test_a_uid_given_twice_is_refused() -> None:
     env = StreamExecutionEnvironment.get_execution_environment()
     word_count(env).uid("x").map(str).uid("x").print()
     with pytest.raises(GraphError, match="'x' is given to both"):
-        env.get_execution_plan()
-
-
-def test_timestamps_behind_a_keyed_operator_are_refused() -> None:
-    env = StreamExecutionEnvironment.get_execution_environment()
-    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_seconds(1))
-    word_count(env).assign_timestamps_and_watermarks(strategy).print()
-    with pytest.raises(GraphError, match="before key_by"):
         env.get_execution_plan()
 
 

@@ -17,6 +17,7 @@ from headrace.datastream.state import (
     ValueStateDescriptor,
 )
 from headrace.runtime.operators.operator import OperatorError
+from headrace.runtime.transformations import GraphError
 from tests.unit.runtime.local_jobs import LocalJob
 
 ODD = OutputTag("odd")
@@ -152,6 +153,5 @@ def test_keyed_state_on_an_unkeyed_stream_is_refused_by_name() -> None:
 
         def process_element(self, value: Any, ctx: ProcessFunction.Context) -> None: ...
 
-    job = LocalJob(lambda s: s.process(Stateful()), out_of_orderness=None)
-    with pytest.raises(RuntimeError, match="stream is not keyed; call key_by"):
-        job.only(s0=[1])
+    with pytest.raises(GraphError, match=r"stream is not keyed; call key_by.*test_keyed_func"):
+        LocalJob(lambda s: s.process(Stateful()), out_of_orderness=None)

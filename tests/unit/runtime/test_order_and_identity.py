@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from headrace.common import Row, WatermarkStrategy
-from headrace.datastream import DataStream, KeyedProcessFunction, MapFunction
+from headrace.datastream import CoMapFunction, DataStream, KeyedProcessFunction, MapFunction
 from headrace.datastream.functions import RuntimeContext
 from headrace.datastream.state import ListStateDescriptor
 from headrace.runtime import state_identity
@@ -20,6 +21,7 @@ from headrace.runtime.errors import JobFailed
 from headrace.runtime.frames import MAX_WATERMARK
 from headrace.runtime.keys import encode
 from headrace.runtime.operators.operator import OperatorError
+from headrace.runtime.program import Program
 from tests.unit.runtime.local_jobs import First, LocalJob
 
 ROOT = Path(__file__).parents[3]
@@ -64,10 +66,18 @@ def test_keys_that_python_takes_for_equal_are_apart() -> None:
 
 
 def test_a_value_that_cannot_be_a_key_is_named() -> None:
-    job = LocalJob(lambda s: s.key_by(lambda v: [v]).sum(), out_of_orderness=None)
+    job = LocalJob(lambda s: s.key_by(lambda v: threading.Lock()).sum(), out_of_orderness=None)
     with pytest.raises(OperatorError, match="operator 'key_by' failed on 7") as caught:
         job.only(s0=[7])
-    assert "a list cannot be a key: [7]; use a tuple" in caught.value.traceback
+    assert "a lock cannot be a key" in caught.value.traceback
+
+
+def test_lists_maps_and_sets_are_keys_by_what_is_in_them() -> None:
+    assert encode([1, "a"]) == encode([1, "a"]) != encode((1, "a"))
+    assert encode({"a": 1, "b": [2]}) == encode({"b": [2], "a": 1}) != encode({"a": 1, "b": 2})
+    assert encode({"x", "y", "z"}) == encode({"z", "y", "x"}) != encode(["x", "y", "z"])
+    job = LocalJob(lambda s: s.key_by(lambda v: [v % 2]).sum(), out_of_orderness=None)
+    assert sorted(job.only(s0=[1, 2, 3, 4])) == [1, 2, 4, 6]
 
 
 def test_rows_are_keys_by_their_values() -> None:
@@ -169,6 +179,40 @@ def test_a_program_that_would_lose_state_is_refused(tmp_path: Path) -> None:
     larger = LocalJob(window_job, max_parallelism=8).run.program
     with pytest.raises(JobFailed, match="max parallelism was 4, is 8"):
         state_identity.keep_or_compare(larger, kept)
+
+
+class Latest(CoMapFunction):
+    """Its inputs meet in an attribute."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def map1(self, value: Any) -> Any:
+        self.seen = value
+
+    def map2(self, value: Any) -> Any:
+        return self.seen
+
+
+def test_another_parallelism_takes_keyed_state_along_but_no_attributes(tmp_path: Path) -> None:
+    def program(build: Any, parallelism: int) -> Program:
+        compiled = LocalJob(build).run.program
+        compiled.parallelism = parallelism
+        return compiled
+
+    keyed, kept = window_job, tmp_path / "headrace" / "keyed.json"
+    state_identity.keep_or_compare(program(keyed, 2), kept)
+    state_identity.keep_or_compare(program(keyed, 3), kept)
+    assert state_identity.parallelism(kept) == 3
+    kept = tmp_path / "headrace" / "unkeyed.json"
+    state_identity.keep_or_compare(program(latest, 2), kept)
+    state_identity.keep_or_compare(program(latest, 2), kept)
+    with pytest.raises(JobFailed, match="keeps attributes in each of 2 subtasks"):
+        state_identity.keep_or_compare(program(latest, 3), kept)
+
+
+def latest(stream: DataStream) -> DataStream:
+    return stream.connect(stream.map(lambda v: v)).map(Latest())
 
 
 def test_an_operator_with_a_uid_may_move(tmp_path: Path) -> None:

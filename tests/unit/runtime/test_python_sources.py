@@ -64,10 +64,15 @@ def server() -> Iterator[socket.socket]:
         yield listening
 
 
-def connect(server: socket.socket, start: int = 0) -> tuple[_Reader, socket.socket]:
+def unconnected(server: socket.socket, closed: str = "/nowhere/closed") -> _Reader:
     host, port = server.getsockname()
-    reader = SocketData({"host": host, "port": str(port)}).streamReader(None)
-    reader = pickle.loads(pickle.dumps(reader))
+    return SocketData({"host": host, "port": str(port), "closed": closed}).streamReader(None)
+
+
+def connect(
+    server: socket.socket, start: int = 0, closed: str = "/nowhere/closed"
+) -> tuple[_Reader, socket.socket]:
+    reader = pickle.loads(pickle.dumps(unconnected(server, closed)))
     assert latest(reader, start) == start
     return reader, server.accept()[0]
 
@@ -104,14 +109,29 @@ def test_a_restored_socket_counts_on(server: socket.socket) -> None:
 
 
 def test_lines_an_earlier_driver_had_read_are_gone(server: socket.socket) -> None:
-    host, port = server.getsockname()
-    reader = SocketData({"host": host, "port": str(port)}).streamReader(None)
+    reader = unconnected(server)
     assert lines(reader, 5, 8) == []
     assert latest(reader, 8) == 8
     with server.accept()[0] as client:
         client.sendall(b"neun\n")
         wait(reader, 8, 9)
         assert lines(reader, 8, 9) == ["neun"]
+
+
+def test_a_closed_socket_says_so_once_its_lines_are_planned(
+    server: socket.socket, tmp_path: Path
+) -> None:
+    closed = tmp_path / "closed"
+    reader, client = connect(server, closed=str(closed))
+    with client:
+        client.sendall(b"eins\n")
+    wait(reader, 0, 1)
+    assert not closed.exists()
+    deadline = time.monotonic() + 10
+    while not closed.exists():
+        assert latest(reader, 1) == 1
+        assert time.monotonic() < deadline
+    assert latest(unconnected(server, str(closed)), 1) == 1  # it does not connect again
 
 
 def test_a_collection_is_read_in_chunks(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_custom_trigger_fires_and_purges() -> None:
     assert job.only(ended=True) == [4]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     records=st.lists(
         st.tuples(st.integers(0, 60), st.sampled_from("abc"), st.integers(1, 9)), max_size=40

@@ -9,10 +9,11 @@ atomically (a local or network file system, not an object store).
 
 from __future__ import annotations
 
+import copy
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 from urllib.parse import urlparse
 
 from headrace.connectors.files.buckets import BucketAssigner
@@ -68,6 +69,17 @@ class FilesSink(TwoPhaseCommitSink[Any, FileTransaction]):
         self._suffix = format.suffix if suffix is None else suffix
         self._writing: _Writing | None = None
         self._forgotten_before = -1
+
+    @property
+    def format(self) -> Format:
+        """What is in its files."""
+        return self._format
+
+    def with_format(self, format: Format) -> Self:
+        """The same sink with something else in its files."""
+        other = copy.copy(self)
+        other._format = format
+        return other
 
     @property
     def described(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self
 
 from headrace.common.serialization import SerializationSchema
 from headrace.connectors.files.buckets import BucketAssigner
@@ -11,8 +11,6 @@ from headrace.connectors.files.formats import Format, RowFormat
 from headrace.connectors.files.sink import FilesSink
 
 DEFAULT_PART_SIZE = 128 * 1024 * 1024
-
-B = TypeVar("B", bound="_Builder")
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,8 @@ class OutputFileConfig:
     part_suffix: str | None = None
 
     @staticmethod
-    def builder() -> OutputFileConfigBuilder:
-        return OutputFileConfigBuilder()
+    def builder() -> OutputFileConfig.OutputFileConfigBuilder:
+        return OutputFileConfig.OutputFileConfigBuilder()
 
     def get_part_prefix(self) -> str:
         return self.part_prefix
@@ -57,27 +55,26 @@ class OutputFileConfig:
     def get_part_suffix(self) -> str:
         return self.part_suffix or ""
 
+    class OutputFileConfigBuilder:
+        def __init__(self) -> None:
+            self._prefix = "part"
+            self._suffix: str | None = None
 
-class OutputFileConfigBuilder:
-    def __init__(self) -> None:
-        self._prefix = "part"
-        self._suffix: str | None = None
+        def with_part_prefix(self, prefix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            """Not "." or "_" first: readers would take the files for hidden ones."""
+            if "/" in prefix or prefix.startswith((".", "_")):
+                raise ValueError(f"{prefix!r} cannot begin the name of a file that readers see")
+            self._prefix = prefix
+            return self
 
-    def with_part_prefix(self, prefix: str) -> OutputFileConfigBuilder:
-        """Not "." or "_" first: readers would take the files for hidden ones."""
-        if "/" in prefix or prefix.startswith((".", "_")):
-            raise ValueError(f"{prefix!r} cannot begin the name of a file that readers see")
-        self._prefix = prefix
-        return self
+        def with_part_suffix(self, suffix: str) -> OutputFileConfig.OutputFileConfigBuilder:
+            if "/" in suffix:
+                raise ValueError(f"{suffix!r} cannot end the name of a file")
+            self._suffix = suffix
+            return self
 
-    def with_part_suffix(self, suffix: str) -> OutputFileConfigBuilder:
-        if "/" in suffix:
-            raise ValueError(f"{suffix!r} cannot end the name of a file")
-        self._suffix = suffix
-        return self
-
-    def build(self) -> OutputFileConfig:
-        return OutputFileConfig(self._prefix, self._suffix)
+        def build(self) -> OutputFileConfig:
+            return OutputFileConfig(self._prefix, self._suffix)
 
 
 class FileSink(FilesSink):
@@ -88,67 +85,71 @@ class FileSink(FilesSink):
     """
 
     @staticmethod
-    def for_row_format(base_path: str, encoder: SerializationSchema) -> RowFormatBuilder:
+    def for_row_format(base_path: str, encoder: SerializationSchema) -> FileSink.RowFormatBuilder:
         """A line a value: `Encoder.simple_string_encoder()`, or any SerializationSchema, such as
         JsonRowSerializationSchema."""
-        return RowFormatBuilder(base_path, RowFormat(encoder))
+        return FileSink.RowFormatBuilder(base_path, RowFormat(encoder))
 
     @staticmethod
-    def for_bulk_format(base_path: str, writer_factory: Format) -> BulkFormatBuilder:
+    def for_bulk_format(base_path: str, writer_factory: Format) -> FileSink.BulkFormatBuilder:
         """`ParquetBulkWriters.for_row_type(...)` or `CsvBulkWriters.for_schema(...)`."""
-        return BulkFormatBuilder(base_path, writer_factory)
+        return FileSink.BulkFormatBuilder(base_path, writer_factory)
+
+    class BaseBuilder:
+        def __init__(self, base_path: str, format: Format, policy: RollingPolicy) -> None:
+            self._base_path = base_path
+            self._format = format
+            self._policy = policy
+            self._assigner = BucketAssigner.date_time_bucket_assigner()
+            self._config = OutputFileConfig()
+
+        def with_bucket_assigner(self, bucket_assigner: BucketAssigner) -> Self:
+            """Folders; by the hour of writing unless another is given."""
+            self._assigner = bucket_assigner
+            return self
+
+        def with_bucket_check_interval(self, interval: int) -> Self:
+            """No effect: files are closed with their micro-batch."""
+            return self
+
+        def with_rolling_policy(self, rolling_policy: RollingPolicy) -> Self:
+            self._policy = rolling_policy
+            return self
+
+        def with_output_file_config(self, output_file_config: OutputFileConfig) -> Self:
+            self._config = output_file_config
+            return self
+
+        def enable_compact(self, strategy: Any, compactor: Any) -> Self:
+            raise NotImplementedError(
+                "files are not compacted; a longer checkpoint interval makes fewer and larger ones"
+            )
+
+        def disable_compact(self) -> Self:
+            return self
+
+        def build(self) -> FileSink:
+            """Raises ValueError for a path that is none of a file system."""
+            return FileSink(
+                self._base_path,
+                self._format,
+                self._assigner,
+                part_size=self._policy.part_size,
+                prefix=self._config.part_prefix,
+                suffix=self._config.part_suffix,
+            )
+
+    class RowFormatBuilder(BaseBuilder):
+        def __init__(self, base_path: str, format: Format) -> None:
+            super().__init__(base_path, format, RollingPolicy.default_rolling_policy())
+
+    class BulkFormatBuilder(BaseBuilder):
+        def __init__(self, base_path: str, format: Format) -> None:
+            super().__init__(base_path, format, RollingPolicy.on_checkpoint_rolling_policy())
 
 
-class _Builder:
-    def __init__(self, base_path: str, format: Format, policy: RollingPolicy) -> None:
-        self._base_path = base_path
-        self._format = format
-        self._policy = policy
-        self._assigner = BucketAssigner.date_time_bucket_assigner()
-        self._config = OutputFileConfig()
+class StreamingFileSink(FileSink):
+    """PyFlink's older name of it, for `add_sink`."""
 
-    def with_bucket_assigner(self: B, assigner: BucketAssigner) -> B:
-        """Folders; by the hour of writing unless another is given."""
-        self._assigner = assigner
-        return self
-
-    def with_bucket_check_interval(self: B, interval: int) -> B:
-        """No effect: files are closed with their micro-batch."""
-        return self
-
-    def with_rolling_policy(self: B, policy: RollingPolicy) -> B:
-        self._policy = policy
-        return self
-
-    def with_output_file_config(self: B, output_file_config: OutputFileConfig) -> B:
-        self._config = output_file_config
-        return self
-
-    def enable_compact(self: B, strategy: Any, compactor: Any) -> B:
-        raise NotImplementedError(
-            "files are not compacted; a longer checkpoint interval makes fewer and larger ones"
-        )
-
-    def disable_compact(self: B) -> B:
-        return self
-
-    def build(self) -> FileSink:
-        """Raises ValueError for a path that is none of a file system."""
-        return FileSink(
-            self._base_path,
-            self._format,
-            self._assigner,
-            part_size=self._policy.part_size,
-            prefix=self._config.part_prefix,
-            suffix=self._config.part_suffix,
-        )
-
-
-class RowFormatBuilder(_Builder):
-    def __init__(self, base_path: str, format: Format) -> None:
-        super().__init__(base_path, format, RollingPolicy.default_rolling_policy())
-
-
-class BulkFormatBuilder(_Builder):
-    def __init__(self, base_path: str, format: Format) -> None:
-        super().__init__(base_path, format, RollingPolicy.on_checkpoint_rolling_policy())
+    DefaultRowFormatBuilder = FileSink.RowFormatBuilder
+    DefaultBulkFormatBuilder = FileSink.BulkFormatBuilder

@@ -1,6 +1,13 @@
 """Kafka source and sink; PyFlink's `pyflink.datastream.connectors.kafka`."""
 
 from headrace.datastream.connectors.base import DeliveryGuarantee
+from headrace.datastream.connectors.flink_kafka import (
+    FlinkKafkaConsumer,
+    FlinkKafkaConsumerBase,
+    FlinkKafkaProducer,
+    FlinkKafkaProducerBase,
+    Semantic,
+)
 from headrace.datastream.connectors.kafka_offsets import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
@@ -27,6 +34,10 @@ __all__ = [
     "DeadLetters",
     "DeliveryGuarantee",
     "FlinkFixedPartitioner",
+    "FlinkKafkaConsumer",
+    "FlinkKafkaConsumerBase",
+    "FlinkKafkaProducer",
+    "FlinkKafkaProducerBase",
     "HeaderProvider",
     "KafkaOffsetResetStrategy",
     "KafkaOffsetsInitializer",
@@ -40,4 +51,5 @@ __all__ = [
     "KafkaTopicSelector",
     "OnDeserializationError",
     "RoundRobinPartitioner",
+    "Semantic",
 ]

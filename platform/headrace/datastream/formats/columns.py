@@ -9,15 +9,20 @@ import pyarrow as pa
 
 from headrace.common.time import Instant
 from headrace.common.typeinfo import (
+    BasicArrayTypeInfo,
     BasicTypeInfo,
     ListTypeInfo,
     MapTypeInfo,
     NotNullTypeInfo,
+    ObjectArrayTypeInfo,
+    PrimitiveArrayTypeInfo,
     RowTypeInfo,
     TupleTypeInfo,
     TypeInformation,
+    Types,
 )
 
+_ARRAYS = (ListTypeInfo, BasicArrayTypeInfo, ObjectArrayTypeInfo, PrimitiveArrayTypeInfo)
 _BASIC: dict[str, pa.DataType] = {
     "STRING": pa.string(),
     "CHAR": pa.string(),
@@ -29,7 +34,11 @@ _BASIC: dict[str, pa.DataType] = {
     "FLOAT": pa.float32(),
     "DOUBLE": pa.float64(),
     "BIG_INT": pa.decimal128(38, 0),
+    "BIG_DEC": pa.decimal128(38, 18),
     "INSTANT": pa.timestamp("us", "UTC"),
+    "SQL_DATE": pa.date32(),
+    "SQL_TIME": pa.time64("us"),
+    "SQL_TIMESTAMP": pa.timestamp("us"),
 }
 
 
@@ -67,7 +76,9 @@ def _arrow_type(kind: TypeInformation) -> pa.DataType:
     if isinstance(kind, TupleTypeInfo):
         names = tuple(f"f{i}" for i in range(len(kind.field_types)))
         return pa.struct(_fields(names, kind.field_types))
-    if isinstance(kind, ListTypeInfo):
+    if kind == Types.PRIMITIVE_ARRAY(Types.BYTE()):
+        return pa.binary()
+    if isinstance(kind, _ARRAYS):
         return pa.list_(_arrow_type(kind.elem_type))
     if isinstance(kind, MapTypeInfo):
         return pa.map_(_arrow_type(kind.key_type), _arrow_type(kind.value_type))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from typing import Any
 
 from headrace.common.serialization import (
@@ -16,6 +18,8 @@ from headrace.common.serialization import (
 from headrace.common.time import Instant
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation, TypeMismatch
 from headrace.common.types import Row
+from headrace.datastream.formats.csv_rows import row_type
+from headrace.datastream.formats.json_schema import type_of_schema
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
 
@@ -35,9 +39,13 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         self._ignore_parse_errors = ignore_parse_errors
         self._validation = validation
 
+    @property
+    def produced_type(self) -> TypeInformation:
+        return self._type
+
     @staticmethod
-    def builder() -> JsonRowDeserializationSchemaBuilder:
-        return JsonRowDeserializationSchemaBuilder()
+    def builder() -> JsonRowDeserializationSchema.Builder:
+        return JsonRowDeserializationSchema.Builder()
 
     def deserialize(self, data: bytes | None) -> Row | None:
         """None for bytes that cannot be read, if parse errors are ignored."""
@@ -64,42 +72,45 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             raise DeserializationError(str(error)) from error
         return row
 
+    class Builder:
+        def __init__(self) -> None:
+            self._type: RowTypeInfo | None = None
+            self._fail_on_missing_field = False
+            self._ignore_parse_errors = False
+            self._validation: Callable[[Row], None] | None = None
 
-class JsonRowDeserializationSchemaBuilder:
-    def __init__(self) -> None:
-        self._type: RowTypeInfo | None = None
-        self._fail_on_missing_field = False
-        self._ignore_parse_errors = False
-        self._validation: Callable[[Row], None] | None = None
+        def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchema.Builder:
+            self._type = row_type(type_info)
+            return self
 
-    def type_info(self, type_info: TypeInformation) -> JsonRowDeserializationSchemaBuilder:
-        if not isinstance(type_info, RowTypeInfo):
-            raise TypeError("the type of JSON rows is Types.ROW or Types.ROW_NAMED")
-        self._type = type_info
-        return self
+        def json_schema(self, json_schema: str) -> JsonRowDeserializationSchema.Builder:
+            """The type that a JSON schema describes."""
+            return self.type_info(type_of_schema(json_schema))
 
-    def fail_on_missing_field(self) -> JsonRowDeserializationSchemaBuilder:
-        self._fail_on_missing_field = True
-        return self
+        def fail_on_missing_field(self) -> JsonRowDeserializationSchema.Builder:
+            self._fail_on_missing_field = True
+            return self
 
-    def ignore_parse_errors(self) -> JsonRowDeserializationSchemaBuilder:
-        self._ignore_parse_errors = True
-        return self
+        def ignore_parse_errors(self) -> JsonRowDeserializationSchema.Builder:
+            self._ignore_parse_errors = True
+            return self
 
-    def validate(self, validation: Callable[[Row], None]) -> JsonRowDeserializationSchemaBuilder:
-        """Headrace's own: `validation` is called with each row, and raises ValueError, saying
-        why, for one that fits its type and makes no sense. That is a parse error like others."""
-        self._validation = validation
-        return self
+        def validate(
+            self, validation: Callable[[Row], None]
+        ) -> JsonRowDeserializationSchema.Builder:
+            """Headrace's own: `validation` is called with each row, and raises ValueError, saying
+            why, for one that fits its type and makes no sense. That is a parse error like any."""
+            self._validation = validation
+            return self
 
-    def build(self) -> JsonRowDeserializationSchema:
-        if self._type is None:
-            raise ValueError("a JsonRowDeserializationSchema needs type_info")
-        if self._fail_on_missing_field and self._ignore_parse_errors:
-            raise ValueError("fail_on_missing_field and ignore_parse_errors exclude each other")
-        return JsonRowDeserializationSchema(
-            self._type, self._fail_on_missing_field, self._ignore_parse_errors, self._validation
-        )
+        def build(self) -> JsonRowDeserializationSchema:
+            if self._type is None:
+                raise ValueError("a JsonRowDeserializationSchema needs type_info")
+            if self._fail_on_missing_field and self._ignore_parse_errors:
+                raise ValueError("fail_on_missing_field and ignore_parse_errors exclude each other")
+            return JsonRowDeserializationSchema(
+                self._type, self._fail_on_missing_field, self._ignore_parse_errors, self._validation
+            )
 
 
 class JsonRowSerializationSchema(SerializationSchema):
@@ -109,31 +120,31 @@ class JsonRowSerializationSchema(SerializationSchema):
         self._type = type_info
 
     @staticmethod
-    def builder() -> JsonRowSerializationSchemaBuilder:
-        return JsonRowSerializationSchemaBuilder()
+    def builder() -> JsonRowSerializationSchema.Builder:
+        return JsonRowSerializationSchema.Builder()
 
     def serialize(self, value: Any) -> bytes:
         if value is None:
             raise TypeMismatch("the value is None, no row")
         row: Row = self._type.check(value)
         content = row.as_dict(recursive=True)
-        return json.dumps(content, separators=(",", ":"), default=_plain, allow_nan=False).encode()
+        text = json.dumps(
+            content, ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False
+        )
+        return text.encode()
 
+    class Builder:
+        def __init__(self) -> None:
+            self._type: RowTypeInfo | None = None
 
-class JsonRowSerializationSchemaBuilder:
-    def __init__(self) -> None:
-        self._type: RowTypeInfo | None = None
+        def with_type_info(self, type_info: TypeInformation) -> JsonRowSerializationSchema.Builder:
+            self._type = row_type(type_info)
+            return self
 
-    def with_type_info(self, type_info: TypeInformation) -> JsonRowSerializationSchemaBuilder:
-        if not isinstance(type_info, RowTypeInfo):
-            raise TypeError("the type of JSON rows is Types.ROW or Types.ROW_NAMED")
-        self._type = type_info
-        return self
-
-    def build(self) -> JsonRowSerializationSchema:
-        if self._type is None:
-            raise ValueError("a JsonRowSerializationSchema needs with_type_info")
-        return JsonRowSerializationSchema(self._type)
+        def build(self) -> JsonRowSerializationSchema:
+            if self._type is None:
+                raise ValueError("a JsonRowSerializationSchema needs with_type_info")
+            return JsonRowSerializationSchema(self._type)
 
 
 def _parse(data: bytes | None) -> Any:
@@ -164,9 +175,19 @@ def _no_number(name: str) -> None:
 def _plain(value: Any) -> Any:
     """What JSON has no form for."""
     if isinstance(value, Instant):
-        time = datetime.fromtimestamp(value.seconds, UTC)
+        at = datetime.fromtimestamp(value.seconds, UTC)
         fraction = f".{value.nanos:09d}".rstrip("0") if value.nanos else ""
-        return f"{time:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+        return f"{at:%Y-%m-%dT%H:%M:%S}{fraction}Z"
     if isinstance(value, Row):
         return value.as_dict()
+    if isinstance(value, datetime):
+        return f"{value.isoformat()}Z" if value.tzinfo is None else value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, time):
+        return f"{value.isoformat()}Z"
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     raise TypeError(f"a {type(value).__name__} has no form in JSON")

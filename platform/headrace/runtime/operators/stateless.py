@@ -1,22 +1,33 @@
-"""map, flat_map, filter, process and timestamps: one record at a time, no state."""
+"""map, flat_map, filter and process: one record at a time, no state."""
 
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable, Iterator
+from operator import length_hint
 from typing import Any
 
+from headrace.common.basic_types import basic
 from headrace.common.typeinfo import TypeInformation
-from headrace.common.watermark_strategy import TimestampAssigner
+from headrace.datastream.co_functions import CoProcessFunction
 from headrace.datastream.functions import Function, ProcessFunction, RuntimeContext, TimerService
-from headrace.runtime.frames import MIN_WATERMARK
 from headrace.runtime.operators.operator import (
+    Clock,
     Element,
     OperatorError,
     Output,
     StatelessOperator,
+    known_time,
     method,
     side_or_main,
 )
+
+Send = Callable[[Element], None]
+
+
+def checking(kind: TypeInformation | None) -> Callable[[Any], Any] | None:
+    """What makes values of a declared type; None where every value is one."""
+    return None if kind is None or kind == basic("PICKLED_BYTE_ARRAY") else kind.check
 
 
 class _UserFunction(StatelessOperator):
@@ -31,47 +42,60 @@ class _UserFunction(StatelessOperator):
 
     def open(self, context: RuntimeContext) -> None:
         self._call = method(self.function, self.call)
-        self._check = self.output_type.check if self.output_type else None
+        self._check = checking(self.output_type)
         if isinstance(self.function, Function):
             self.function.open(context)
 
+    def close(self) -> None:
+        if isinstance(self.function, Function):
+            self.function.close()
+
     def process(self, elements: list[Element], output: Output) -> None:
-        value = None
         results: list[Element] = []
+        taken = iter(elements)
         try:
-            for timestamp, value in elements:
-                self._each(timestamp, value, results)
+            self._all(taken, results.append)
         except Exception as error:
+            value = elements[len(elements) - length_hint(taken) - 1][1]
             raise OperatorError(self.name, value, traceback.format_exc()) from error
         output.emit(results)
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        """Function by function a loop of its own: a call less for each record."""
         raise NotImplementedError
 
 
 class Map(_UserFunction):
     call = "map"
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
-        result = self._call(value)
-        results.append((timestamp, self._check(result) if self._check else result))
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        call, check = self._call, self._check
+        if check is None:
+            for timestamp, value in elements:
+                send((timestamp, call(value)))
+        else:
+            for timestamp, value in elements:
+                send((timestamp, check(call(value))))
 
 
 class FlatMap(_UserFunction):
     call = "flat_map"
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
-        check = self._check
-        for result in self._call(value) or ():
-            results.append((timestamp, check(result) if check else result))
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        call, check = self._call, self._check
+        for timestamp, value in elements:
+            for result in call(value) or ():
+                send((timestamp, check(result) if check else result))
 
 
 class Filter(_UserFunction):
     call = "filter"
 
-    def _each(self, timestamp: int | None, value: Any, results: list[Element]) -> None:
-        if self._call(value):
-            results.append((timestamp, value))
+    def _all(self, elements: Iterator[Element], send: Send) -> None:
+        call = self._call
+        for element in elements:
+            if call(element[1]):
+                send(element)
 
 
 class Process(_UserFunction):
@@ -82,7 +106,7 @@ class Process(_UserFunction):
     def process(self, elements: list[Element], output: Output) -> None:
         value = None
         results: dict[str | None, list[Element]] = {None: []}
-        context = _Context()
+        context = UnkeyedContext(output)
         try:
             for context.element_time, value in elements:
                 for result in self._call(value, context) or ():
@@ -94,46 +118,29 @@ class Process(_UserFunction):
             output.emit(sent_elements, tag)
 
 
-class _Context(ProcessFunction.Context):
+class UnkeyedContext(ProcessFunction.Context, CoProcessFunction.Context, TimerService):
+    """What process functions see where there is no key: times, but no timers."""
+
     element_time: int | None = None
 
-    def timestamp(self) -> int | None:
-        return self.element_time
+    def __init__(self, output: Clock) -> None:
+        self._output = output
+
+    def timestamp(self) -> int:
+        return known_time(self.element_time)
 
     def timer_service(self) -> TimerService:
+        return self
+
+    def current_processing_time(self) -> int:
+        return self._output.processing_time
+
+    def current_watermark(self) -> int:
+        return self._output.watermark
+
+    def register_processing_time_timer(self, timestamp: int) -> None:
         raise RuntimeError("timers need a keyed stream; call key_by before process")
 
-
-class AssignTimestamps(StatelessOperator):
-    """Sets each element's event time and keeps the newest one for the watermark generator."""
-
-    def __init__(self, name: str, assigner: TimestampAssigner | None) -> None:
-        self.name = name
-        self.assigner = assigner
-        #: Newest event time since it was last taken; the ingest stage takes it per split.
-        self.newest = MIN_WATERMARK
-
-    def process(self, elements: list[Element], output: Output) -> None:
-        if not elements:
-            return
-        if self.assigner is not None:
-            elements = self._assign(elements, self.assigner)
-        newest = max((ts for ts, _ in elements if ts is not None), default=MIN_WATERMARK)
-        self.newest = max(self.newest, newest)
-        output.emit(elements)
-
-    def _assign(self, elements: list[Element], assigner: TimestampAssigner) -> list[Element]:
-        extract = assigner.extract_timestamp
-        value = None
-        results: list[Element] = []
-        try:
-            for timestamp, value in elements:
-                before = MIN_WATERMARK if timestamp is None else timestamp
-                results.append((int(extract(value, before)), value))
-        except Exception as error:
-            raise OperatorError(self.name, value, traceback.format_exc()) from error
-        return results
-
-    def take_newest(self) -> int:
-        newest, self.newest = self.newest, MIN_WATERMARK
-        return newest
+    register_event_time_timer = delete_processing_time_timer = delete_event_time_timer = (
+        register_processing_time_timer
+    )

@@ -1,0 +1,1 @@
+"""The DataStream runtime on Spark: what a record costs in programs of several kinds."""

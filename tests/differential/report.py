@@ -1,0 +1,49 @@
+"""docs/differential.md: what was compared, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.differential.comparison import Compared
+from tests.differential.intended import INTENDED
+from tests.differential.programs import Program
+
+_HEAD = """# The same programs on PyFlink and here
+
+`make differential` runs the programs of `tests/differential/programs` on PyFlink 2.3, in its own
+mini cluster, and on Headrace, with nothing changed but the import lines, and compares what they
+print line by line: sorted where Flink gives no order, in order for each key where it does. A
+program that fails on one side only is a difference. This page is the newest result; it is written
+by `make differential ARGS="--report docs/differential.md"`.
+
+A run does not depend on how fast it is: the bounded watermark generators of Flink are replaced by
+ones that give a watermark behind each record (pace *each*, one record in a micro-batch here) or
+none before the end of input (pace *whole*, all records in one micro-batch). Programs of pace *each*
+have one subtask; the others run with one and with two.
+"""
+
+
+def write(
+    to: Path, programs: Sequence[Program], compared: Sequence[Compared], executor: str
+) -> None:
+    same = sum(each.same for each in compared)
+    text = [
+        _HEAD,
+        f"{len(compared)} runs of {len(programs)} programs: {same} the same, "
+        f"{len(compared) - same} different. Headrace: {executor}.\n",
+        "| program | runs | result | why it differs |",
+        "|---|---|---|---|",
+    ]
+    for program in programs:
+        runs = [each for each in compared if each.run.program == program.name]
+        text.append(_row(program, runs))
+    to.write_text("\n".join(text) + "\n")
+
+
+def _row(program: Program, runs: Sequence[Compared]) -> str:
+    ways = ", ".join(f"{each.run.pace} {each.run.parallelism}" for each in runs)
+    different = [each for each in runs if not each.same]
+    result = "different" if different else "same"
+    why = INTENDED.get(program.name, "**not explained**") if different else ""
+    return f"| `{program.name}`: {program.title} | {ways} | {result} | {why} |"

@@ -1,0 +1,166 @@
+"""One side: runs programs one after the other in this process, and says what they printed.
+
+    python side.py flink|headrace RESULTS  < one JSON object a line: {"path", "pace", "parallelism"}
+
+It is run by either environment's Python, so it imports nothing of the project by itself. A line of
+RESULTS for each program: {"lines": [...], "error": null or what kind}."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tempfile
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+#: What a program says to be run by the other side.
+IMPORTS = re.compile(r"^(\s*(?:from|import)\s+)pyflink\b", re.MULTILINE)
+PYTHON_ERROR = re.compile(
+    r"^(?:\w+\.)*(\w+(?:Error|Exception|Interrupt)|StopIteration)\b(?=:|$)", re.MULTILINE
+)
+
+
+class Capture:
+    """Everything that this process and its children write to standard output, as a file."""
+
+    def __init__(self) -> None:
+        self._file = Path(tempfile.mkstemp(prefix="differential-", suffix=".out")[1])
+        self._at = 0
+        to = os.open(self._file, os.O_WRONLY | os.O_APPEND)
+        sys.stdout.flush()
+        os.dup2(to, 1)
+        os.close(to)
+
+    def take(self) -> list[str]:
+        """The lines since the last call."""
+        sys.stdout.flush()
+        with self._file.open("rb") as file:
+            file.seek(self._at)
+            text = file.read()
+        self._at += len(text)
+        return text.decode(errors="replace").splitlines()
+
+    def close(self) -> None:
+        self._file.unlink()
+
+
+Prepare = Callable[[str, int], None]
+
+
+def flink() -> Prepare:
+    import workers
+
+    workers.serve()
+    from pyflink.common import Configuration
+    from pyflink.datastream import StreamExecutionEnvironment
+    from pyflink.java_gateway import get_gateway
+
+    original = StreamExecutionEnvironment.get_execution_environment
+    settings: dict[str, str] = {}
+
+    def environment(configuration: Any = None) -> Any:
+        configuration = configuration or Configuration()
+        for key, value in settings.items():
+            if not configuration.contains_key(key):
+                configuration.set_string(key, value)
+        return original(configuration)
+
+    StreamExecutionEnvironment.get_execution_environment = staticmethod(environment)
+
+    def prepare(pace: str, parallelism: int) -> None:
+        get_gateway().jvm.System.setProperty("differential.pace", pace)
+        settings.update(
+            {
+                "parallelism.default": str(parallelism),
+                "pipeline.auto-watermark-interval": "0 ms",
+                # Else watermarks wait for a bundle's end, and BATCH mode can meet a deadlock of
+                # PyFlink's (a timer that ends a bundle, in drainUnregisteredTimers).
+                "python.fn-execution.bundle.size": "1",
+                "execution.target": "local",  # functions run in this process, not in one each
+                "execution.attached": "true",
+                "rest.port": "0",
+                "rest.bind-port": "0",
+            }
+        )
+
+    return prepare
+
+
+def headrace() -> Prepare:
+    from headrace.common import Configuration
+    from headrace.datastream import StreamExecutionEnvironment
+    from headrace.runtime import local_sources
+
+    original = StreamExecutionEnvironment.get_execution_environment
+    settings: dict[str, str] = {}
+    executor = os.environ.get("HEADRACE_EXECUTOR", "in-process")
+
+    def environment(configuration: Any = None) -> Any:
+        configuration = configuration or Configuration()
+        for key, value in settings.items():
+            if not configuration.contains_key(key):
+                configuration.set_string(key, value)
+        return original(configuration)
+
+    StreamExecutionEnvironment.get_execution_environment = staticmethod(environment)
+    whole = local_sources._Collection.latest
+
+    def one(self: Any, position: int) -> int:
+        return min(position + 1, whole(self, position))
+
+    def prepare(pace: str, parallelism: int) -> None:
+        settings.update({"parallelism.default": str(parallelism), "headrace.executor": executor})
+        local_sources._Collection.latest = one if pace == "each" else whole
+
+    return prepare
+
+
+def run(path: str, rename: bool) -> str | None:
+    """Run the program as `python path` would; how it failed, if it did."""
+    source = Path(path).read_text()
+    if rename:
+        source = IMPORTS.sub(r"\1headrace", source)
+    module = types.ModuleType("__main__")
+    module.__file__ = path
+    sys.modules["__main__"] = module
+    try:
+        exec(compile(source, path, "exec"), module.__dict__)
+    except BaseException as error:
+        traceback.print_exc()
+        sys.stderr.flush()
+        return kind(error)
+    return None
+
+
+def kind(error: BaseException) -> str:
+    """What a user's function raised, if it did; else the error's own name where it is Python's."""
+    if type(error).__module__ == "builtins":
+        return type(error).__name__
+    text = str(error)
+    at = text.find("Traceback (most recent call last)")
+    found = PYTHON_ERROR.findall(text[at:]) if at >= 0 else []
+    return f"job failed: {found[-1]}" if found else "job failed"
+
+
+def main() -> None:
+    side, results = sys.argv[1:]
+    capture = Capture()
+    prepare = flink() if side == "flink" else headrace()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        capture.take()
+        prepare(asked["pace"], asked["parallelism"])
+        error = run(asked["path"], rename=side == "headrace")
+        with Path(results).open("a") as out:
+            out.write(json.dumps({"lines": capture.take(), "error": error}) + "\n")
+    capture.close()
+    os._exit(0)  # without waiting for threads of what was run
+
+
+if __name__ == "__main__":
+    main()
