@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 import time
 from pathlib import Path
+
+import pytest
 
 from headrace.runtime import worker_sockets
 
@@ -26,6 +29,14 @@ def test_a_link_to_a_folder_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     (tmp_path / f"headrace-{os.getuid()}").symlink_to(tmp_path / "elsewhere")
     assert worker_sockets.own_folder(tmp_path) is None
+
+
+def test_a_path_that_is_too_long_for_sockets_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("long" * 15)))
+    Path(tempfile.gettempdir()).mkdir()
+    assert worker_sockets.settings() == {}
 
 
 def test_sockets_that_nobody_listens_to_go(tmp_path: Path) -> None:
