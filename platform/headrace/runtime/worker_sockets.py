@@ -48,6 +48,7 @@ def drop_dead(folder: Path) -> None:
     """Remove what workers left that were killed."""
     for path in folder.glob(".*.sock"):
         with contextlib.suppress(FileNotFoundError), socket.socket(socket.AF_UNIX) as client:
+            client.setblocking(False)  # who listens need not accept: others have looked before
             old = time.time() - path.lstat().st_mtime > DEAD_SECONDS
             if old and client.connect_ex(str(path)) == errno.ECONNREFUSED:
                 path.unlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import tempfile
@@ -53,3 +54,19 @@ def test_sockets_that_nobody_listens_to_go(tmp_path: Path) -> None:
         worker_sockets.drop_dead(tmp_path)
 
         assert sorted(path.name for path in tmp_path.iterdir()) == [".alive.sock", ".new.sock"]
+
+
+def test_a_socket_that_nobody_accepts_from_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / ".busy.sock"
+    with contextlib.ExitStack() as sockets, socket.socket(socket.AF_UNIX) as alive:
+        alive.bind(str(path))
+        alive.listen(0)
+        code = 0
+        while code == 0:  # until its backlog is full
+            client = sockets.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            code = client.connect_ex(str(path))
+        long_ago = time.time() - worker_sockets.DEAD_SECONDS - 1
+        os.utime(path, (long_ago, long_ago))
+        worker_sockets.drop_dead(tmp_path)
+        assert path.exists()
