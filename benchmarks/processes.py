@@ -57,7 +57,10 @@ def _each(
 
 
 def _compiling(thread: Path) -> float:
-    name, _, figures = (thread / "stat").read_text().partition("(")[2].rpartition(")")
+    try:
+        name, _, figures = (thread / "stat").read_text().partition("(")[2].rpartition(")")
+    except (FileNotFoundError, ProcessLookupError):  # it has ended; compilers do not
+        return 0.0
     if not COMPILER.match(name):
         return 0.0
     user, system = figures.split()[11:13]

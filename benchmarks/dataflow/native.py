@@ -31,7 +31,7 @@ def run(machine: Machine, servers: str, topic: str, warm_up: int) -> Run:
         )
         return Run(_marks(query, machine), warm_up)
     finally:
-        spark.stop()
+        spark_session.stop(spark)
 
 
 def _counts(spark: SparkSession, servers: str, topic: str, per_batch: int) -> DataFrame:

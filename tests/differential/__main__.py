@@ -32,7 +32,7 @@ def _run(wanted: list[Program], asked: argparse.Namespace) -> int:
     for each in _compared(wanted, asked.executor):
         _show(each)
         compared.append(each)
-    unexpected = [each for each in compared if not each.same and each.run.program not in INTENDED]
+    unexpected = [each for each in compared if not each.same and not _is_meant(each)]
     same = sum(each.same for each in compared)
     meant = len(compared) - same - len(unexpected)
     print(f"{len(compared)} runs: {same} the same, {meant} different as meant, ", end="")
@@ -64,11 +64,16 @@ def _show(each: Compared) -> None:
     if each.same:
         print(f"same       {each.run}", flush=True)
         return
-    known = each.run.program in INTENDED
-    print(f"{'meant' if known else 'DIFFERENT':<10} {each.run}", flush=True)
-    if not known:
+    meant = _is_meant(each)
+    print(f"{'meant' if meant else 'DIFFERENT':<10} {each.run}", flush=True)
+    if not meant:
         for line in each.difference[2 : 2 + SHOWN]:
             print(f"           {line}", flush=True)
+
+
+def _is_meant(each: Compared) -> bool:
+    """No program is meant to fail here."""
+    return each.run.program in INTENDED and each.headrace.error is None
 
 
 def _no_longer(compared: list[Compared]) -> set[str]:

@@ -20,7 +20,16 @@ by `make differential ARGS="--report docs/differential.md"`.
 A run does not depend on how fast it is: the bounded watermark generators of Flink are replaced by
 ones that give a watermark behind each record (pace *each*, one record in a micro-batch here) or
 none before the end of input (pace *whole*, all records in one micro-batch). Programs of pace *each*
-have one subtask; the others run with one and with two.
+have one subtask; others run with one, with two, or with both. `--seeds 0-9` writes and runs
+programs by chance: windows over events in disorder, with triggers and lateness.
+
+PyFlink has no evictors, iterations, accumulators and joins of streams: joins are compared with the
+same written out. Schemas of JSON need a broker there, and are not compared.
+
+Differences that were found and mended: rows print with Python's values (`+I[a,None]`), those of CSV
+files as tables' rows; collected rows have names; `in` of a row finds names; a record without a time
+has the smallest one in functions; task names tell the attempt; `put_all` takes pairs; what is no
+function is refused at once; checkpointing that is off is at least once.
 """
 
 

@@ -106,7 +106,7 @@ def test_a_query_that_fails_fails_the_job_whatever_the_script_waits_for(
     assert job.run() == 1, job.log()
     failed = job.events()[-1]
     assert isinstance(failed, events.Failed)
-    assert failed.error == "ZeroDivisionError: integer division or modulo by zero"
+    assert failed.error.startswith("ZeroDivisionError: ")
     assert "return 10 // (3 - value)" in failed.traceback
     assert failed.restartable
 

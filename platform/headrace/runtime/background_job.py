@@ -32,13 +32,13 @@ class BackgroundJob:
         self.lasting = lasting
         self._run = run
         self._begun = threading.Event()
+        self._ended = threading.Event()  # an interrupted join() takes the thread for stopped
         self._execution: Execution | None = None
         self._stop: StopRequest | None = None
         self._job_id = ""
         self._result: Future[JobExecutionResult] = Future()
         self._cancelled = False
-        self._thread = threading.Thread(target=self._work, name="job")
-        self._thread.start()
+        threading.Thread(target=self._work, name="job").start()
         if not _jobs:
             threading._register_atexit(_end_jobs)  # type: ignore[attr-defined]
         _jobs.append(self)
@@ -70,7 +70,7 @@ class BackgroundJob:
 
     def wait(self) -> None:
         """Until the job has ended, however it did."""
-        self._thread.join()
+        self._ended.wait()
 
     def values(self) -> Iterator[Any]:
         """What it collected, until it has ended. Raises what it failed with."""
@@ -84,7 +84,7 @@ class BackgroundJob:
             if ended and at >= len(collected):
                 break
             if not ended:
-                self._thread.join(POLL_SECONDS)
+                self._ended.wait(POLL_SECONDS)
         if not self._cancelled:
             self._result.result()
 
@@ -101,6 +101,7 @@ class BackgroundJob:
                 self._result.set_result(result)
         finally:
             self._begun.set()
+            self._ended.set()
 
     def _took_up(self, execution: Execution, stop: StopRequest, job_id: str) -> None:
         self._execution, self._stop, self._job_id = execution, stop, job_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import threading
 import uuid
@@ -76,6 +77,9 @@ class Waitable(Protocol):
 
 _current: RunContext | None = None
 _beside: list[Waitable] = []
+#: The directories of runs without a platform, and whether they still run.
+_laptop_runs: dict[Path, bool] = {}
+_lock = threading.Lock()
 
 
 def launched() -> RunContext | None:
@@ -106,9 +110,19 @@ def laptop_parallelism() -> int:
 
 @contextmanager
 def laptop(name: str, parallelism: int) -> Iterator[RunContext]:
-    """A run without a platform: everything in a temporary directory, nothing kept."""
-    with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        yield _laptop(name, parallelism, Path(folder))
+    """A run without a platform: everything in a temporary directory, nothing kept. Runs at once
+    share Spark's files, so the directories are removed with the last one."""
+    folder = Path(tempfile.mkdtemp(prefix="headrace-"))
+    with _lock:
+        _laptop_runs[folder] = True
+    try:
+        yield _laptop(name, parallelism, folder)
+    finally:
+        with _lock:
+            _laptop_runs[folder] = False
+            if not any(_laptop_runs.values()):
+                while _laptop_runs:
+                    shutil.rmtree(_laptop_runs.popitem()[0], ignore_errors=True)
 
 
 def _laptop(name: str, parallelism: int, run_dir: Path) -> RunContext:

@@ -48,6 +48,9 @@ from headrace.runtime.ticks import Ticks
 from headrace.wire import events, rundir
 
 POLL_SECONDS = 0.1
+#: Spark gives a Python process ten seconds to start, which may be too few on a busy machine.
+SLOW_WORKER = "Python worker failed to connect back"
+SLOW_STARTS = 5
 #: How often a bounded source whose end lies ahead looks for more records.
 MORE_SECONDS = 1.0
 
@@ -111,7 +114,7 @@ class JobRun:
         finally:
             self._kafka.close()
             if not self._borrowed:
-                spark.stop()
+                spark_session.stop(spark)
 
     def _interrupts(self) -> AbstractContextManager[None]:
         reason = "canceled" if run_context.launched() is None else "suspended"
@@ -222,6 +225,7 @@ class JobRun:
         """A query to its end, or, if the job is bounded, until it is `enough`. Another one where
         records are lost without which the job is told to go on: it reads what is left. The plan
         of the last one."""
+        slow = 0
         while True:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
@@ -230,7 +234,9 @@ class JobRun:
                 return planned
             if failure is None and not self._kafka.replaced.is_set():
                 return planned
-            if self._moved_on():
+            if failure is not None and SLOW_WORKER in str(failure) and slow < SLOW_STARTS:
+                slow += 1
+            elif self._moved_on():
                 planned = self._plan(spark)
             elif failure is not None:
                 raise failure
@@ -304,8 +310,9 @@ class JobRun:
             .outputMode("append")
             .option("plan", str(self._sink_plan))
             .option("checkpointLocation", str(self._spark_checkpoint))
-            .queryName(self._program.name)
         )
+        if run_context.launched() is not None:  # elsewhere jobs of one name may run at once
+            writer = writer.queryName(self._program.name)
         if planned.bounded:
             writer = writer.trigger(availableNow=True)
         elif self._interval:

@@ -24,7 +24,6 @@ from headrace.runtime.operators.operator import OperatorError
 from headrace.runtime.parts import Part
 from headrace.runtime.sources import DEAD_LETTERS, DeadLetter
 
-
 _NO_CONNECTOR = (
     "Spark's Kafka connector is not on the class path. The platform brings it; without it, name "
     "its jars in HEADRACE_SPARK_JARS, or set spark.jars.packages to "

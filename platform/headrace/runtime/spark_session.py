@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,33 @@ _LOGGERS = {
 }
 
 
-def start(context: RunContext, parallelism: int) -> SparkSession:
-    """A session of its own JVM; takes 5 to 18 s.
+_lock = threading.Lock()
+#: Jobs of this process that run on its application.
+_jobs = 0
 
-    What the builder is given stands in the JVM's command line, which every user of the machine
+
+def start(context: RunContext, parallelism: int) -> SparkSession:
+    """A session of this process's application, which the jobs share that run at once; `stop` gives
+    it back. Takes 5 to 18 s where none runs yet."""
+    global _jobs
+    with _lock:
+        session = _started(context, parallelism)
+        _jobs += 1
+    _activate(session)
+    return session
+
+
+def stop(session: SparkSession) -> None:
+    """The application ends with the last job."""
+    global _jobs
+    with _lock:
+        _jobs = max(0, _jobs - 1)
+        if not _jobs:
+            session.stop()
+
+
+def _started(context: RunContext, parallelism: int) -> SparkSession:
+    """What the builder is given stands in the JVM's command line, which every user of the machine
     may read. The job's own settings may be secrets, so they go by a file."""
     own = {k: v for k, v in context.configuration.items() if k.startswith("spark.")}
     builder = SparkSession.builder
@@ -78,12 +102,16 @@ def make_ready(context: RunContext, own: Mapping[str, str]) -> None:
 def prepare(session: SparkSession) -> None:
     """Have a session that the program made keep the state of operators, and be the one of this
     thread. Queries that go on from a checkpoint keep the settings that they began with."""
-    jvm: Any = session._jvm
-    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    _activate(session)
     for name, value in SETTINGS.items():
         if name.startswith("spark.sql.streaming.stateStore."):
             session.conf.set(name, value)
     session.sparkContext.environment.update(_worker_environment())
+
+
+def _activate(session: SparkSession) -> None:
+    jvm: Any = session._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
 
 
 def settings(context: RunContext, parallelism: int) -> dict[str, str]:

@@ -143,7 +143,7 @@ def _text(spark: SparkSession, source: FileSource) -> SparkSource:
 
 
 def _lines(spark: SparkSession, path: str) -> DataFrame:
-    reader = spark.readStream.format("text")
+    reader = spark.readStream.format("text").option("recursiveFileLookup", "true")
     if "://" in path or any(sign in path for sign in "*?["):
         return reader.load(path)
     local = Path(path).absolute()

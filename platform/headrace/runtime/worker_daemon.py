@@ -19,8 +19,6 @@ Worker = Callable[[socket.socket, bool], int]
 
 #: The workers that run tasks; the daemon's first argument says which kind it forks.
 TASKS = "pyspark.worker"
-#: Tells its every step on the terminal.
-TALKATIVE = "pyspark.sql.streaming.transform_with_state_driver_worker"
 PRELOADED = (
     "pandas",
     "pyarrow",
@@ -40,8 +38,6 @@ def main() -> None:
         # records are many objects at a time and no cycles: looking for those took longer than work
         gc.set_threshold(100_000, 10, 10)
         daemon.worker = closing_behind(daemon.worker)  # type: ignore[assignment]
-    if sys.argv[1:2] == [TALKATIVE]:
-        vars(importlib.import_module(TALKATIVE))["print"] = lambda *_: None
     daemon.worker = parting_quietly(daemon.worker)  # type: ignore[assignment]
     daemon.manager()
 

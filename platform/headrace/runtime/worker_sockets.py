@@ -17,13 +17,15 @@ from pathlib import Path
 
 #: A worker that lives listens well within this.
 DEAD_SECONDS = 60.0
+#: A socket's path may have 107 bytes (103 on a Mac); its name within the folder has 42.
+LONGEST = 60
 
 
 def settings() -> dict[str, str]:
-    """Of Spark; none where a folder for this user alone cannot be had: whoever may open the files
-    may talk to the workers."""
+    """Of Spark; none where a folder for this user alone cannot be had, as whoever may open the
+    files may talk to the workers, or where its path is too long."""
     folder = own_folder(Path(tempfile.gettempdir()))
-    if folder is None:
+    if folder is None or len(os.fsencode(folder)) > LONGEST:
         return {}
     drop_dead(folder)
     return {
@@ -33,8 +35,7 @@ def settings() -> dict[str, str]:
 
 
 def own_folder(parent: Path) -> Path | None:
-    """A folder with a short name, since a socket's path may have 107 characters; None when the
-    name is taken by somebody else."""
+    """A folder with a short name; None when the name is taken by somebody else."""
     folder = parent / f"headrace-{os.getuid()}"
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -47,6 +48,7 @@ def drop_dead(folder: Path) -> None:
     """Remove what workers left that were killed."""
     for path in folder.glob(".*.sock"):
         with contextlib.suppress(FileNotFoundError), socket.socket(socket.AF_UNIX) as client:
+            client.setblocking(False)  # who listens need not accept: others have looked before
             old = time.time() - path.lstat().st_mtime > DEAD_SECONDS
             if old and client.connect_ex(str(path)) == errno.ECONNREFUSED:
                 path.unlink()

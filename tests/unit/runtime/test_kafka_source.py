@@ -11,6 +11,8 @@ from headrace.common import SimpleStringSchema
 from headrace.datastream.connectors.kafka import (
     KafkaOffsetResetStrategy,
     KafkaOffsetsInitializer,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
     KafkaSource,
     KafkaSourceBuilder,
     KafkaTopicPartition,
@@ -223,3 +225,23 @@ def test_lag_is_of_what_is_still_to_be_read() -> None:
     ended = {"sources": [kafka({"in": {"0": 9}}, {"in": {"0": 20}})]}
     assert progress.lag(ended, ends[1:2]) == {"in": {"0": 0}}
     assert progress.offsets(ended, ends[1:2]) == {"in": {"0": 8}}
+
+
+def test_bootstrap_servers_may_be_a_property() -> None:
+    source = (
+        KafkaSource.builder()
+        .set_topics("in")
+        .set_value_only_deserializer(SimpleStringSchema())
+        .set_properties({"bootstrap.servers": "one:9092", "group.id": "readers"})
+        .build()
+    )
+    assert (source.bootstrap_servers, source.group_id) == ("one:9092", "readers")
+    assert "bootstrap.servers" not in source.properties
+    values = KafkaRecordSerializationSchema.builder().set_topic("out")
+    sink = (
+        KafkaSink.builder()
+        .set_property("bootstrap.servers", "two:9092")
+        .set_record_serializer(values.set_value_serialization_schema(SimpleStringSchema()).build())
+        .build()
+    )
+    assert (sink.bootstrap_servers, sink.properties) == ("two:9092", {})

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
+import tempfile
 import time
 from pathlib import Path
+
+import pytest
 
 from headrace.runtime import worker_sockets
 
@@ -28,6 +32,14 @@ def test_a_link_to_a_folder_is_not_used(tmp_path: Path) -> None:
     assert worker_sockets.own_folder(tmp_path) is None
 
 
+def test_a_path_that_is_too_long_for_sockets_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("long" * 15)))
+    Path(tempfile.gettempdir()).mkdir()
+    assert worker_sockets.settings() == {}
+
+
 def test_sockets_that_nobody_listens_to_go(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as alive, socket.socket(socket.AF_UNIX) as new:
         for name, each in (("alive", alive), ("new", new)):
@@ -42,3 +54,19 @@ def test_sockets_that_nobody_listens_to_go(tmp_path: Path) -> None:
         worker_sockets.drop_dead(tmp_path)
 
         assert sorted(path.name for path in tmp_path.iterdir()) == [".alive.sock", ".new.sock"]
+
+
+def test_a_socket_that_nobody_accepts_from_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / ".busy.sock"
+    with contextlib.ExitStack() as sockets, socket.socket(socket.AF_UNIX) as alive:
+        alive.bind(str(path))
+        alive.listen(0)
+        code = 0
+        while code == 0:  # until its backlog is full
+            client = sockets.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            code = client.connect_ex(str(path))
+        long_ago = time.time() - worker_sockets.DEAD_SECONDS - 1
+        os.utime(path, (long_ago, long_ago))
+        worker_sockets.drop_dead(tmp_path)
+        assert path.exists()

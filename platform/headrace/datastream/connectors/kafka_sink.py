@@ -208,6 +208,8 @@ class KafkaSinkBuilder:
         """A property of the producer, by librdkafka's name."""
         if key == "transaction.timeout.ms":
             self._sink = replace(self._sink, transaction_timeout_ms=int(value))
+        elif key == "bootstrap.servers":
+            self.set_bootstrap_servers(value)
         elif key in RESERVED_OPTIONS:
             raise ValueError(f"{key} is set by the sink itself")
         else:

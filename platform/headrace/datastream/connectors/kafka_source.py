@@ -184,6 +184,8 @@ class KafkaSourceBuilder:
         sasl.username, ssl.ca.location and so on that a KafkaSink takes."""
         if not isinstance(key, str) or not isinstance(value, str):
             raise TypeError(f"property {key}: name and value are of type str")
+        if key == "bootstrap.servers":
+            return self.set_bootstrap_servers(value)
         self._properties[key] = value
         return self
 
