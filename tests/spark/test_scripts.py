@@ -37,10 +37,6 @@ class Priced(MapFunction):
         self.calls.inc()
         return value[0], value[1], rounded(self.prices[value[0]] * value[1])
 
-    def close(self):
-        with open("closed", "a") as closed:
-            closed.write("closed\\n")
-
 
 if __name__ == "__main__":
     env = StreamExecutionEnvironment.get_execution_environment()
