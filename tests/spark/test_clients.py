@@ -50,6 +50,16 @@ def test_a_job_is_watched_and_cancelled() -> None:
     assert client.get_accumulators().result()["seen"] > 0
 
 
+def test_jobs_of_one_program_run_at_once() -> None:
+    clients = []
+    for number in range(3):
+        env = programs.environment("spark", parallelism=1)
+        env.from_collection([1, 2, 3]).map(Counting()).add_sink(lambda _: None)
+        clients.append(env.execute_async(f"beside {number}"))
+    results = [each.get_job_execution_result().result(SECONDS) for each in clients]
+    assert [each.get_accumulator_result("seen") for each in results] == [3, 3, 3]
+
+
 def test_values_come_while_a_job_runs_and_closing_ends_it() -> None:
     env = programs.environment("spark")
     with (

@@ -13,6 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 
 from headrace.common.typeinfo import RowTypeInfo
 from headrace.datastream.dataframes import DataFrameSource
+from headrace.runtime import data_sources
 from headrace.runtime.arrow_rows import ColumnsToRows
 from headrace.runtime.parts import Part
 from headrace.runtime.python_sources import _Reader
@@ -59,13 +60,13 @@ def session_of(sources: Iterable[Any]) -> SparkSession | None:
 
 def once(spark: SparkSession) -> DataFrame:
     """One row (`once_` boolean), in a query's first batch."""
-    spark.dataSource.register(OnceData)
+    data_sources.register(spark, OnceData)
     return spark.readStream.format(OnceData.name()).load()
 
 
 def ticks(spark: SparkSession, millis: int) -> DataFrame:
     """One row (`once_` boolean) in a batch, which there is every so many milliseconds."""
-    spark.dataSource.register(TickData)
+    data_sources.register(spark, TickData)
     return spark.readStream.format(TickData.name()).option("millis", str(millis)).load()
 
 

@@ -22,6 +22,7 @@ from headrace.connectors.twophase.messages import Recovery
 from headrace.connectors.twophase.ownership import OwnerStore
 from headrace.runtime import context as run_context
 from headrace.runtime import (
+    data_sources,
     dataframe_rows,
     interrupts,
     job_sink,
@@ -304,7 +305,7 @@ class JobRun:
     ) -> tuple[StreamingQuery, Recovery]:
         recovery = self._recover()
         self._leave_sink_plan(planned, recovery)
-        spark.dataSource.register(job_sink.JobSink)
+        data_sources.register(spark, job_sink.JobSink)
         writer = (
             planned.frames.writeStream.format(job_sink.JobSink.name())
             .outputMode("append")

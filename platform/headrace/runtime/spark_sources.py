@@ -18,7 +18,13 @@ from pyspark.sql import functions as F
 from headrace.datastream.connectors.file_source import FileSource, TextLineFormat
 from headrace.datastream.connectors.python_source import PythonSource
 from headrace.datastream.dataframes import DataFrameSource
-from headrace.runtime import dataframe_rows, python_sources, spark_kafka, spark_python_source
+from headrace.runtime import (
+    data_sources,
+    dataframe_rows,
+    python_sources,
+    spark_kafka,
+    spark_python_source,
+)
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.ingest import TIME_COLUMN, Decoder
 from headrace.runtime.kafka_input import KafkaInput
@@ -94,7 +100,7 @@ def closed_socket(state_dir: Path, number: int) -> Path:
 
 def control_rows(spark: SparkSession, path: Path) -> DataFrame:
     """(ended boolean, splits string, batch_time long): see `python_sources.ControlData`."""
-    spark.dataSource.register(python_sources.ControlData)
+    data_sources.register(spark, python_sources.ControlData)
     name = python_sources.ControlData.name()
     return timed(spark.readStream.format(name).option("path", str(path)).load())
 
@@ -108,14 +114,14 @@ def timed(rows: DataFrame) -> DataFrame:
 def _python(
     spark: SparkSession, kind: Any, options: dict[str, str], *, bounded: bool
 ) -> SparkSource:
-    spark.dataSource.register(kind)
+    data_sources.register(spark, kind)
     rows = spark.readStream.format(kind.name()).options(**options).load()
     return SparkSource(timed(rows), _decode_pickled, ("0",), bounded)
 
 
 def _custom(spark: SparkSession, source: PythonSource, path: Path, parallelism: int) -> SparkSource:
     kind = spark_python_source.PythonSourceData
-    spark.dataSource.register(kind)
+    data_sources.register(spark, kind)
     options = spark_python_source.options(source, path, parallelism)
     rows = spark.readStream.format(kind.name()).options(**options).load()
     splits = (spark_python_source.SPLIT,)

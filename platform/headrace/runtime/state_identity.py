@@ -22,6 +22,9 @@ from headrace.runtime.operators.shared_function import SharedCoProcess
 from headrace.runtime.program import Program
 from headrace.wire import rundir
 
+#: How the state of a key group is laid out in its store; raised when that changes. 2: in pages.
+LAYOUT = 2
+
 
 def keep_or_compare(program: Program, path: Path) -> None:
     """Keep the identity at the job's first start, and what its sources read and its parallelism
@@ -59,6 +62,7 @@ def identity(program: Program) -> dict[str, Any]:
     """What has to stay the same, but for what sources read and the parallelism."""
     keyed = [node for node in program.nodes.values() if isinstance(node.operator, KeyedOperator)]
     return {
+        "layout": LAYOUT,
         "max_parallelism": program.max_parallelism,
         "parallelism": program.parallelism,
         "operators": {node.uid: node.level for node in keyed},
@@ -73,6 +77,8 @@ def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """One sentence each; empty when the program fits. An operator with a uid of its own may be
     new within a level that is there; it begins with empty state."""
     problems = []
+    if kept["operators"] and kept.get("layout", 1) != now["layout"]:
+        problems.append("its state was written by an earlier version of Headrace, in another form")
     if kept["max_parallelism"] != now["max_parallelism"]:
         problems.append(
             f"max parallelism was {kept['max_parallelism']}, is {now['max_parallelism']}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import subprocess
 import sys
@@ -179,6 +180,19 @@ def test_a_program_that_would_lose_state_is_refused(tmp_path: Path) -> None:
     larger = LocalJob(window_job, max_parallelism=8).run.program
     with pytest.raises(JobFailed, match="max parallelism was 4, is 8"):
         state_identity.keep_or_compare(larger, kept)
+
+
+def test_state_in_an_earlier_form_is_refused(tmp_path: Path) -> None:
+    """Its entries would not be found, and the job would begin with empty state."""
+    kept = tmp_path / "headrace" / "program.json"
+    program = LocalJob(window_job).run.program
+    state_identity.keep_or_compare(program, kept)
+    identity = json.loads(kept.read_text())
+    del identity["layout"]
+    kept.write_text(json.dumps(identity))
+    with pytest.raises(JobFailed, match="earlier version of Headrace") as caught:
+        state_identity.keep_or_compare(program, kept)
+    assert not caught.value.restartable
 
 
 class Latest(CoMapFunction):
