@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections import Counter
@@ -17,11 +18,11 @@ TEXT = "To be, or not to be: that is the question.\nNot the answer\n" * 20
 
 
 def final_counts(log: str) -> dict[str, int]:
-    """The last count of each word that was printed, in PyFlink's form: (word,count)."""
+    """The last count of each word that was printed, in PyFlink's form: 2> (word,count)."""
     counts: dict[str, int] = {}
     for line in log.splitlines():
-        if line.startswith("(") and line.endswith(")"):
-            word, _, count = line[1:-1].rpartition(",")
+        if printed := re.fullmatch(r"(?:\d+> )?\((\S+),(\d+)\)", line):
+            word, count = printed.groups()
             assert int(count) == counts.get(word, 0) + 1
             counts[word] = int(count)
     return counts
