@@ -220,10 +220,20 @@ function start() {
   }, 5000);
 }
 
-// At most two requests per bucket, whatever the checkpoint interval.
+// At most two requests per bucket, whatever the checkpoint interval. News that come too soon wait:
+// they may be the last for long.
+let waiting = null;
+
 function catchUp() {
-  const due = Date.now() - askedAt >= Math.max(1000, data.bucket / 2);
-  if (!due || newest === shown) return;
+  if (newest === shown || waiting !== null) return;
+  const wait = askedAt + Math.max(1000, data.bucket / 2) - Date.now();
+  if (wait > 0) {
+    waiting = setTimeout(() => {
+      waiting = null;
+      catchUp();
+    }, wait);
+    return;
+  }
   shown = newest;
   load(data.table === null);
 }
