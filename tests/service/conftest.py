@@ -94,7 +94,7 @@ class Cluster:
         entry = (PROGRAM, "program.py")
         return actions.submit("job", entry, arguments, parallelism, configuration)
 
-    def wait(self, job: Job, *states: JobState, timeout: float = 30) -> Job:
+    def wait(self, job: Job, *states: JobState, timeout: float = 120) -> Job:
         """The job once it is in one of the states."""
 
         def there() -> bool:
@@ -107,7 +107,7 @@ class Cluster:
     def until(
         self,
         condition: Callable[[], bool],
-        timeout: float = 30,
+        timeout: float = 120,
         what: Callable[[], str] = lambda: "condition not met",
     ) -> None:
         deadline = time.monotonic() + timeout
