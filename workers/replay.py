@@ -23,6 +23,16 @@ from jobs.examples.flights import ORIGINS, Flight
 
 HEADER = "replay"
 REQUEST_TIMEOUT_SECONDS = 15.0
+#: What brokers say of a topic until all of them know it.
+_NEW_TOPIC = frozenset(
+    {
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_PARTITION,
+        KafkaError._UNKNOWN_TOPIC,
+    }
+)
 #: Records looked at from a partition's end for the last one with a number; then ten times more.
 TAIL = 100
 LONGEST_PAUSE_SECONDS = 0.5
@@ -185,7 +195,7 @@ def _bounds(consumer: Consumer, where: TopicPartition) -> tuple[int, int]:
         try:
             return consumer.get_watermark_offsets(where, timeout=REQUEST_TIMEOUT_SECONDS)
         except KafkaException as error:
-            if not error.args[0].retriable() or time.monotonic() > deadline:
+            if error.args[0].code() not in _NEW_TOPIC or time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
 
