@@ -195,7 +195,9 @@ def _bounds(consumer: Consumer, where: TopicPartition) -> tuple[int, int]:
         try:
             return consumer.get_watermark_offsets(where, timeout=REQUEST_TIMEOUT_SECONDS)
         except KafkaException as error:
-            if error.args[0].code() not in _NEW_TOPIC or time.monotonic() > deadline:
+            problem = error.args[0]
+            passing = problem.retriable() or problem.code() in _NEW_TOPIC
+            if not passing or time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
 
