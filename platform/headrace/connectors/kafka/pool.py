@@ -112,11 +112,10 @@ class ProducerPool:
             self._batch = _Batch(-1)
 
     def _enter(self, batch_id: int, ended: Ended) -> None:
-        """A later batch: the transactions of the last one have ended."""
-        if batch_id == self._batch.batch_id:
+        """A later batch: the transactions of the last one have ended. (A task of an earlier one, which
+        comes too late, must not take the ids of the newer batch out of use.)"""
+        if batch_id <= self._batch.batch_id:
             return
-        if batch_id < self._batch.batch_id:
-            raise errors.ProducerUnavailable(f"{self._root}: batch {batch_id} is over")
         last, self._batch = self._batch, _Batch(batch_id)
         names = ended.get(last.batch_id, frozenset())
         again = [each for each in last.used if each.transactional_id in names]
