@@ -112,8 +112,8 @@ class ProducerPool:
             self._batch = _Batch(-1)
 
     def _enter(self, batch_id: int, ended: Ended) -> None:
-        """A later batch: the transactions of the last one have ended. (A task of an earlier one, which
-        comes too late, must not take the ids of the newer batch out of use.)"""
+        """A later batch: the transactions of the last one have ended. A task of an earlier batch
+        comes too late, and must not take the ids of the newer one out of use."""
         if batch_id <= self._batch.batch_id:
             return
         last, self._batch = self._batch, _Batch(batch_id)
