@@ -15,6 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
 
 from benchmarks import figures, processes
 from benchmarks.sink import latency, throughput, topics
@@ -24,6 +25,9 @@ from workers.embedded import jars, kafka, ports
 CORES = 2
 #: Records of a small batch.
 SMALL = 100
+#: Of a query whose latencies are measured.
+WARM_UP_SECONDS = 15.0
+SLOW_PHASE_MS = 20
 
 
 def main() -> None:
@@ -193,11 +197,23 @@ def _one_latency(
     query = rival.writer(throughput.source(spark, servers, source, None), target).start()
     try:
         with latency.probing(
-            servers, source, target, asked.rate, asked.seconds, warm_up=15.0
+            servers, source, target, asked.rate, asked.seconds, WARM_UP_SECONDS
         ) as probe:
-            return latency.latencies(probe)
+            found = latency.latencies(probe)
+        _say_slowest(query, WARM_UP_SECONDS / (WARM_UP_SECONDS + asked.seconds))
+        return found
     finally:
         query.stop()
+
+
+def _say_slowest(query: StreamingQuery, warm_up: float) -> None:
+    """What the tail of the latencies is made of; of the batches after the share `warm_up`."""
+    batches = [each for each in query.recentProgress if each.numInputRows]
+    measured = batches[int(len(batches) * warm_up) :]
+    measured.sort(key=lambda each: each.durationMs["triggerExecution"])
+    for each in measured[-3:]:
+        phases = {name: ms for name, ms in each.durationMs.items() if ms >= SLOW_PHASE_MS}
+        _note(f"  batch {each.batchId}, {each.numInputRows} records: {phases}")
 
 
 def _note(text: str) -> None:

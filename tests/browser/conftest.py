@@ -22,6 +22,7 @@ from django.test import Client
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    ConsoleMessage,
     Page,
     Request,
     expect,
@@ -137,12 +138,13 @@ class Watched:
 
     def watch(self, page: Page) -> None:
         page.on("pageerror", lambda error: self.errors.append(f"script error: {error}"))
-        page.on("console", lambda message: self._console(message.type, message.text))
+        page.on("console", self._console)
         page.on("request", self._request)
 
-    def _console(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning"):
-            self.errors.append(f"console {kind}: {text}")
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            where = message.location["url"]
+            self.errors.append(f"console {message.type}: {message.text} {where}")
 
     def _request(self, request: Request) -> None:
         self.requests.append(request.url)

@@ -128,9 +128,10 @@ def test_what_one_large_batch_needed_is_not_kept_busy(
     assert len(first | used) <= 8  # the newest go round, the others get old
 
 
-def test_an_aborted_one_may_be_opened_again_at_once(pool: ProducerPool, openings: Openings) -> None:
+def test_an_aborted_one_is_opened_again_at_once(pool: ProducerPool, openings: Openings) -> None:
     producer = pool.take(1, {})
     pool.discard(producer)
+    assert openings.names[producer.transactional_id] == 2
     for _ in range(5):
         pool.take(1, {})
     assert openings.names[producer.transactional_id] == 2

@@ -204,7 +204,7 @@ function start() {
   build();
   load(true);
   document.addEventListener("headrace:news", ({ detail }) => {
-    newest = detail.newest ?? newest;
+    newest = detail.newest || newest; // 0 while there is none
     if (detail.newest) box.classList.remove("is-empty");
     catchUp();
   });

@@ -99,11 +99,15 @@ class ProducerPool:
             return producer
 
     def discard(self, producer: TransactionalProducer) -> None:
-        """Its task aborted its transaction: the id may be initialised again at once."""
+        """Its task aborted its transaction. The id is initialised anew before this returns:
+        librdkafka, asked to abort while its first AddPartitionsToTxn is under way, takes the
+        transaction for empty and leaves it open in Kafka; the initialisation aborts it."""
         with self._changed:
-            if producer in self._batch.used:
-                self._batch.used.remove(producer)
-                self._free.append(producer.transactional_id)
+            if producer not in self._batch.used:
+                return
+            self._batch.used.remove(producer)
+            self._opening += 1
+        self._open_one(producer.transactional_id)
 
     def close(self) -> None:
         with self._changed:
