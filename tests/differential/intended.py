@@ -35,3 +35,16 @@ INTENDED = {
     "there",
     "wrong_types_taken": "PyFlink cuts it to a whole number",
 }
+
+#: As INTENDED, of one executor alone.
+ALONE: dict[str, dict[str, str]] = {"spark": {}, "in-process": {}}
+
+
+def reason(program: str, executor: str) -> str | None:
+    """Why the program's results differ, where it is known."""
+    return INTENDED.get(program) or ALONE[executor].get(program)
+
+
+def listed(executor: str) -> set[str]:
+    """Programs that are expected to differ."""
+    return {*INTENDED, *ALONE[executor]}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.differential.comparison import Compared
-from tests.differential.intended import INTENDED
+from tests.differential.intended import reason
 from tests.differential.programs import Program
 
 _HEAD = """# The same programs on PyFlink and here
@@ -34,25 +34,42 @@ function is refused at once; checkpointing that is off is at least once.
 
 
 def write(
-    to: Path, programs: Sequence[Program], compared: Sequence[Compared], executor: str
+    to: Path, programs: Sequence[Program], compared: Mapping[str, Sequence[Compared]]
 ) -> None:
-    same = sum(each.same for each in compared)
+    """`compared`: by executor."""
     text = [
         _HEAD,
-        f"{len(compared)} runs of {len(programs)} programs: {same} the same, "
-        f"{len(compared) - same} different. Headrace: {executor}.\n",
-        "| program | runs | result | why it differs |",
-        "|---|---|---|---|",
+        *(_figures(executor, found) for executor, found in compared.items()),
+        "",
+        f"| program | runs | {' | '.join(compared)} | why it differs |",
+        f"|---|---|{'---|' * len(compared)}---|",
     ]
-    for program in programs:
-        runs = [each for each in compared if each.run.program == program.name]
-        text.append(_row(program, runs))
+    text += [_row(program, compared) for program in programs]
     to.write_text("\n".join(text) + "\n")
 
 
-def _row(program: Program, runs: Sequence[Compared]) -> str:
-    ways = ", ".join(f"{each.run.pace} {each.run.parallelism}" for each in runs)
-    different = [each for each in runs if not each.same]
-    result = "different" if different else "same"
-    why = INTENDED.get(program.name, "**not explained**") if different else ""
-    return f"| `{program.name}`: {program.title} | {ways} | {result} | {why} |"
+def _figures(executor: str, compared: Sequence[Compared]) -> str:
+    same = sum(each.same for each in compared)
+    programs = len({each.run.program for each in compared})
+    return (
+        f"- {executor}: {len(compared)} runs of {programs} programs, {same} the same, "
+        f"{len(compared) - same} different"
+    )
+
+
+def _row(program: Program, compared: Mapping[str, Sequence[Compared]]) -> str:
+    ways = ", ".join(f"{run.pace} {run.parallelism}" for run in program.runs)
+    results, reasons = [], {}
+    for executor, found in compared.items():
+        runs = [each for each in found if each.run.program == program.name]
+        results.append(_result(runs))
+        if not all(each.same for each in runs):
+            reasons[reason(program.name, executor) or "**not explained**"] = None
+    cells = [f"`{program.name}`: {program.title}", ways, *results, "; ".join(reasons)]
+    return f"| {' | '.join(cells)} |"
+
+
+def _result(runs: Sequence[Compared]) -> str:
+    if not runs:
+        return "not run"
+    return "same" if all(each.same for each in runs) else "different"

@@ -94,7 +94,6 @@ def flink() -> Prepare:
 def headrace() -> Prepare:
     from headrace.common import Configuration
     from headrace.datastream import StreamExecutionEnvironment
-    from headrace.runtime import local_sources
 
     original = StreamExecutionEnvironment.get_execution_environment
     settings: dict[str, str] = {}
@@ -108,16 +107,50 @@ def headrace() -> Prepare:
         return original(configuration)
 
     StreamExecutionEnvironment.get_execution_environment = staticmethod(environment)
+    set_pace = on_spark() if executor == "spark" else in_process()
+
+    def prepare(pace: str, parallelism: int) -> None:
+        settings.update({"parallelism.default": str(parallelism), "headrace.executor": executor})
+        set_pace(pace)
+
+    return prepare
+
+
+def in_process() -> Callable[[str], None]:
+    from headrace.runtime import local_sources
+
     whole = local_sources._Collection.latest
 
     def one(self: Any, position: int) -> int:
         return min(position + 1, whole(self, position))
 
-    def prepare(pace: str, parallelism: int) -> None:
-        settings.update({"parallelism.default": str(parallelism), "headrace.executor": executor})
+    def set_pace(pace: str) -> None:
         local_sources._Collection.latest = one if pace == "each" else whole
 
-    return prepare
+    return set_pace
+
+
+def on_spark() -> Callable[[str], None]:
+    """All programs run on the application that the first one starts."""
+    from headrace.runtime import context, python_sources, spark_session
+
+    spark_session.stop = lambda session: None
+    context._laptop_runs[Path(tempfile.gettempdir(), "shared")] = True  # its files stay
+    whole = python_sources.CollectionData
+
+    class OneReader(python_sources._CollectionReader):
+        def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:
+            end = super().latestOffset(start, limit)
+            return {"position": min(start["position"] + 1, end["position"])}
+
+    class OneByOne(whole):
+        def streamReader(self, schema: Any) -> Any:
+            return OneReader(Path(self.options["path"]))
+
+    def set_pace(pace: str) -> None:
+        python_sources.CollectionData = OneByOne if pace == "each" else whole
+
+    return set_pace
 
 
 def run(path: str, rename: bool) -> str | None:

@@ -1,4 +1,4 @@
-"""Runs one side's process, and starts it anew where a program hangs or takes it down."""
+"""Runs a side's process, and starts it anew where a program hangs or takes it down."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from tests.differential import environment
 from tests.differential.programs import Run
 
 _SIDE = Path(__file__).parent / "side.py"
+#: What can run programs on our side.
+EXECUTORS = ("in-process", "spark")
 #: For one program, the start of the JVM in front of the first one included.
-TIMEOUT_SECONDS = {"flink": 120.0, "in-process": 120.0, "spark": 900.0}
+TIMEOUT_SECONDS = {"flink": 300.0, "in-process": 300.0, "spark": 900.0}
 #: In its thread mode PyFlink leaves busy threads of each program behind, 2,900 after 200 programs.
 PROGRAMS_PER_PROCESS = 25
 
@@ -30,6 +32,10 @@ class Result:
 
     lines: tuple[str, ...]
     error: str | None
+
+
+#: Of a program that gave none.
+NOTHING = Result((), "hung, or took the process down")
 
 
 def flink(runs: list[Run]) -> Iterator[Result]:
@@ -43,6 +49,8 @@ def headrace(runs: list[Run], executor: str = "in-process") -> Iterator[Result]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(environment.ROOT / "platform"), str(environment.ROOT)]),
         "HEADRACE_EXECUTOR": executor,
+        "SPARK_MASTER": "local[2]",
+        "JDK_JAVA_OPTIONS": environment.JAVA_OPTIONS,
         "TZ": "UTC",
     }
     return _results([sys.executable, str(_SIDE), "headrace"], variables, runs, executor)
@@ -59,7 +67,7 @@ def _results(
             left.pop(0)
             part.pop(0)
         if part:
-            yield Result((), "hung, or took the process down")
+            yield NOTHING
             left.pop(0)
 
 
@@ -67,7 +75,7 @@ def _one_process(
     command: list[str], variables: dict[str, str], runs: list[Run], timeout: float
 ) -> Iterator[Result]:
     """Results until all are there, or the process does not give the next."""
-    with tempfile.TemporaryDirectory(prefix="differential-") as folder:
+    with tempfile.TemporaryDirectory(prefix="differential-", ignore_cleanup_errors=True) as folder:
         answers = Path(folder) / "results"
         log = Path(folder) / "stderr"
         with log.open("wb") as stderr:
@@ -76,7 +84,7 @@ def _one_process(
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
-                env=variables,
+                env={**variables, "TMPDIR": folder},
                 start_new_session=True,
             )
         try:
@@ -109,9 +117,9 @@ def _answers(
             if not line.endswith("\n"):
                 break
             seen += 1
-            deadline = time.monotonic() + timeout
             answer = json.loads(line)
             yield Result(tuple(answer["lines"]), answer["error"])
+            deadline = time.monotonic() + timeout  # the process went on while we were away
         if seen < expected and (ended or time.monotonic() > deadline):
             return
         time.sleep(0.05)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential import generated, programs, side
+from tests.differential import generated, programs, report, side
 from tests.differential.comparison import compare
-from tests.differential.intended import INTENDED
+from tests.differential.intended import INTENDED, listed
+from tests.differential.kept import Kept
 from tests.differential.programs import Program
-from tests.differential.sides import Result
+from tests.differential.sides import EXECUTORS, Result
 
 PROGRAMS = programs.chosen([])
 
@@ -59,7 +60,8 @@ def test_only_imports_are_changed() -> None:
 
 
 def test_every_difference_that_is_meant_is_of_a_program() -> None:
-    assert set(INTENDED) <= {each.name for each in PROGRAMS}
+    for executor in EXECUTORS:
+        assert listed(executor) <= {each.name for each in PROGRAMS}
 
 
 def test_every_program_says_how_it_runs() -> None:
@@ -74,3 +76,30 @@ def test_a_seed_gives_the_same_program(tmp_path: Path) -> None:
     texts = [generated.write(tmp_path, seed).path.read_text() for seed in (1, 1, 2)]
     assert texts[0] == texts[1] != texts[2]
     compile(texts[2], "generated", "exec")
+
+
+def test_a_result_is_kept_for_a_text_and_a_way_of_running_it(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    path.write_text("1")
+    run = replace(PROGRAMS[0].runs[0], path=path)
+    result = Result(("a", "b"), "job failed")
+    kept = Kept("flink", tmp_path)
+    assert list(kept.keep([run], [result])) == [result]
+    assert kept.get(run) == result
+    assert kept.get(replace(run, parallelism=7)) is None
+    assert Kept("spark", tmp_path).get(run) is None
+    path.write_text("2")
+    assert kept.get(run) is None
+
+
+def test_the_report_tells_executors_apart(tmp_path: Path) -> None:
+    found = next(each for each in PROGRAMS if each.name not in INTENDED)
+    result, other = Result(("a",), None), Result(("b",), None)
+    same = compare(found, found.runs[0], result, result)
+    different = compare(found, found.runs[0], result, other)
+    to = tmp_path / "report.md"
+    report.write(to, [found], {"in-process": [same], "spark": [different]})
+    figures, row = to.read_text(), to.read_text().splitlines()[-1]
+    assert "in-process: 1 runs of 1 programs, 1 the same, 0 different" in figures
+    assert "spark: 1 runs of 1 programs, 0 the same, 1 different" in figures
+    assert row.endswith("| same | different | **not explained** |")
