@@ -102,8 +102,9 @@ class WatermarkStrategy:
         max_allowed_watermark_drift: Duration,
         update_interval: Duration | None = None,
     ) -> WatermarkStrategy:
-        """Taken for PyFlink's sake: no source waits for another here. In Flink that keeps the
-        state small which waits for the slowest source; results are the same with and without."""
+        """Taken for PyFlink's sake, with a warning when the job starts: no source waits for another
+        here, as Spark plans what each reads next. In Flink that keeps the state small which waits
+        for the slowest source; results are the same with and without."""
         interval = update_interval or Duration.of_millis(1000)
         return replace(
             self, alignment=Alignment(watermark_group, max_allowed_watermark_drift, interval)

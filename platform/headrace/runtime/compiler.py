@@ -61,6 +61,7 @@ def compile_graph(
     if not order:
         raise GraphError("the job has no sink; call sink_to, print or execute_and_collect first")
     event_times.check(order)
+    event_times.tell_of_alignment(order)
     batch = _batch(order, mode)
     compiler = _Compiler(order, batch)
     if own_uids:

@@ -1,7 +1,9 @@
-"""Refuses a job whose windows or joins would get records without a timestamp."""
+"""Refuses a job whose windows or joins would get records without a timestamp; tells what of its
+strategies has no effect."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from headrace.datastream.connectors.datagen import DataGeneratorSource
@@ -17,6 +19,8 @@ from headrace.runtime.transformations import (
     TimestampsTransformation,
     Transformation,
 )
+
+log = logging.getLogger(__name__)
 
 #: Whose records come without a timestamp; of a source of the job's own nobody knows.
 _UNTIMED = (
@@ -43,6 +47,17 @@ def check(order: Iterable[Transformation]) -> None:
                 f"timestamp assigner, or call assign_timestamps_and_watermarks ({node.line})"
             )
         untimed[node.id] = None if _gives_timestamps(node) else _of_source(node) or source
+
+
+def tell_of_alignment(order: Iterable[Transformation]) -> None:
+    for node in order:
+        if isinstance(node, TimestampsTransformation) and node.strategy.alignment is not None:
+            log.warning(
+                "with_watermark_alignment(%r) has no effect: no source waits for another one. "
+                "Results are the same; windows and joins may keep more state (%s)",
+                node.strategy.alignment.group,
+                node.line,
+            )
 
 
 def _of_source(node: Transformation) -> SourceTransformation | None:

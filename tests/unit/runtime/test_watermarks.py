@@ -199,12 +199,17 @@ def test_the_minimum_over_inputs_counts() -> None:
     assert probe(second, 90) == [69]
 
 
-def test_alignment_is_taken_and_changes_no_result() -> None:
+def test_alignment_is_taken_and_changes_no_result(caplog: pytest.LogCaptureFixture) -> None:
     strategy = WatermarkStrategy.for_monotonous_timestamps().with_timestamp_assigner(First())
     aligned = strategy.with_watermark_alignment("group", Duration.of_seconds(1))
     assert aligned.alignment is not None
     assert aligned.alignment.update_interval == Duration.of_seconds(1)
+    assert watermark_behind(strategy, (5, "a")) == 4
+    assert not caplog.messages
     assert watermark_behind(aligned, (5, "a")) == 4
+    [told] = caplog.messages
+    assert "with_watermark_alignment('group') has no effect" in told
+    assert __file__ in told
 
 
 def test_a_source_without_timestamps_holds_time_back_until_it_has_ended() -> None:
