@@ -25,7 +25,7 @@ from headrace.datastream.window import (
     WindowAssigner,
 )
 from headrace.runtime import frames
-from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
+from headrace.runtime.frames import MIN_WATERMARK
 from headrace.runtime.operators.operator import (
     KeyedContext,
     KeyedElement,
@@ -33,6 +33,7 @@ from headrace.runtime.operators.operator import (
     emit_results,
 )
 from headrace.runtime.operators.tumbling import CONTENT, Tumbling, Ways, goes
+from headrace.runtime.operators.window_cleanup import Cleanup
 from headrace.runtime.operators.window_content import Evicted, kept_content
 from headrace.runtime.operators.window_context import (
     AssignerContext,
@@ -77,6 +78,7 @@ class Window(KeyedOperator):
         self._merges = isinstance(assigner, MergingWindowAssigner)
         self._keeps_values = aggregate is None or evictor is not None
         self._event_time = self.needs_timestamps = assigner.is_event_time()
+        self._cleanup = Cleanup(self._event_time, allowed_lateness)
         if self._merges and not self.trigger.can_merge():
             raise ValueError(
                 f"the windows of {assigner!r} merge, but {type(self.trigger).__name__} does not "
@@ -128,14 +130,14 @@ class Window(KeyedOperator):
         """Whether all windows were late."""
         skipped = True
         for window in windows:
-            cleanup = self._cleanup_time(window)
+            cleanup = self._cleanup.time(window)
             if self._event_time and cleanup <= context.watermark:
                 continue
             if not skipped and self._keeps_values:
                 value = frames.detached(value)  # windows must not share what can change
             skipped = False
             self._take(value, timestamp, window, window, context)
-            self._register_cleanup(cleanup, window, context)
+            self._cleanup.register(cleanup, window, context)
         return skipped
 
     def _process_merging(
@@ -149,13 +151,13 @@ class Window(KeyedOperator):
                 self._merge(result, before, target, others, context)
 
             window = merging.add(new, merged)
-            cleanup = self._cleanup_time(window)
+            cleanup = self._cleanup.time(window)
             if self._event_time and cleanup <= context.watermark:
                 merging.retire(window)
                 continue
             skipped = False
             self._take(value, timestamp, window, merging.mapping[window], context)
-            self._register_cleanup(cleanup, window, context)
+            self._cleanup.register(cleanup, window, context)
         context.set_state(MERGING, merging.mapping or None)
         return skipped
 
@@ -183,11 +185,11 @@ class Window(KeyedOperator):
         if self._quick is not None and self._quick.ends(timestamp, namespace, context):
             self._clear(namespace, context)
             return
-        cleanup = self._event_time and timestamp == self._cleanup_time(namespace)
+        cleanup = self._event_time and timestamp == self._cleanup.time(namespace)
         self._on_time(self.trigger.on_event_time, timestamp, namespace, cleanup, context)
 
     def on_processing_timer(self, timestamp: int, namespace: Any, context: KeyedContext) -> None:
-        cleanup = not self._event_time and timestamp == self._cleanup_time(namespace)
+        cleanup = not self._event_time and timestamp == self._cleanup.time(namespace)
         self._on_time(self.trigger.on_processing_time, timestamp, namespace, cleanup, context)
 
     def _on_time(
@@ -207,18 +209,6 @@ class Window(KeyedOperator):
         self._act(ask(timestamp, window, self._trigger_context), window, kept_under, context)
         if cleanup:
             self._drop(window, kept_under, context)
-
-    def _cleanup_time(self, window: Any) -> int:
-        end: int = window.max_timestamp()
-        return min(end + self.allowed_lateness, MAX_WATERMARK) if self._event_time else end
-
-    def _register_cleanup(self, cleanup: int, window: Any, context: KeyedContext) -> None:
-        if cleanup == MAX_WATERMARK:
-            return
-        if self._event_time:
-            context.register_timer(cleanup, window)
-        else:
-            context.register_processing_timer(cleanup, window)
 
     # --- firing, purging, dropping
 
@@ -280,14 +270,14 @@ class Window(KeyedOperator):
     ) -> None:
         """1. the trigger's state and timers, 2. what the merged windows leave, 3. the content."""
         now = context.watermark if self._event_time else context.processing_time
-        check_not_past(result, self._cleanup_time(result), now)
+        check_not_past(result, self._cleanup.time(result), now)
         self._trigger_context.window = result
         self._trigger_context.merged = before
         self.trigger.on_merge(result, self._trigger_context)
         for window in before:
             self._trigger_context.window = window
             self.trigger.clear(window, self._trigger_context)
-            self._delete_cleanup(window, context)
+            self._cleanup.delete(window, context)
         for other in others:
             self._merge_content(target, other, context)
 
@@ -299,9 +289,3 @@ class Window(KeyedOperator):
         content = more if content is None else self._content.merge(content, more)
         context.set_state(CONTENT, content, target)
         context.set_state(CONTENT, None, other)
-
-    def _delete_cleanup(self, window: Any, context: KeyedContext) -> None:
-        if self._event_time:
-            context.delete_timer(self._cleanup_time(window), window)
-        else:
-            context.delete_processing_timer(self._cleanup_time(window), window)
