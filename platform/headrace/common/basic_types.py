@@ -210,13 +210,19 @@ def _date(value: Any) -> date:
 
 
 def _time(value: Any) -> time:
-    text = isinstance(value, str)
-    return time.fromisoformat(value) if text else _instance(time)(value)
+    if not isinstance(value, str):
+        return _instance(time)(value)  # type: ignore[no-any-return]
+    found = time.fromisoformat(value)
+    if found.utcoffset():
+        raise ValueError("it is not in UTC")
+    return found.replace(tzinfo=None)
 
 
 def _timestamp(value: Any) -> datetime:
-    text = isinstance(value, str)
-    return datetime.fromisoformat(value) if text else _instance(datetime)(value)
+    if not isinstance(value, str):
+        return _instance(datetime)(value)  # type: ignore[no-any-return]
+    found = datetime.fromisoformat(value)
+    return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
 
 
 def _anything(value: Any) -> Any:

@@ -56,5 +56,5 @@ def test_what_is_no_flight_is_refused(
 
 def test_a_number_beyond_all_is_refused(schema: DeserializationSchema) -> None:
     text = json.dumps(FLIGHT).replace(": 2}", ": 1e999}")
-    with pytest.raises(DeserializationError, match="1e999 is too large"):
+    with pytest.raises(DeserializationError, match="inf minutes late"):
         schema.deserialize(text.encode())

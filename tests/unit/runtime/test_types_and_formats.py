@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from datetime import datetime, time
+from decimal import Decimal
 
 import pytest
 
@@ -37,16 +39,8 @@ def test_json_to_row_and_back() -> None:
         (b"{broken", "not JSON"),
         (b"[1]", "a JSON list, not an object"),
         (None, "no value"),
-        (b'{"name":"Ada"}', "no field 'age', 'born'"),
-        (b'{"name":"Ada","age":"old","born":null}', "field age is 'old', which is no INT"),
-        (b'{"name":"Ada","age":3000000000,"born":null}', "outside"),
-        (b'{"name":"Ada","age":1.5,"born":null}', "not a whole number"),
-        (b'{"name":"Ada","age":true,"born":null}', "not a whole number"),
         (b'{"name":"Ada","age":NaN,"born":null}', "NaN is no JSON number"),
-        (b'{"name":"Ada","age":1,"born":"yesterday"}', "'yesterday', which is no INSTANT"),
-        (b'{"name":"Ada","age":1,"born":"2013-01-01T00:00:00"}', "no time zone"),
-        (b'{"name":"Ada","age":1,"born":"0001-01-01T00:00:00+14:00"}', "which is no INSTANT"),
-        (b'{"name":"Ada","age":1,"born":null,"height":1e999}', "1e999 is too large a number"),
+        (b'{"name":"Ada","age":1,"born":null} {}', "Extra data"),
         (b'{"name":"\\ud800","age":1,"born":null}', "surrogates not allowed"),
         (b'{"name":"\\uD800","age":1,"born":null}', "surrogates not allowed"),
         (b'{"name":"\xed\xa0\x80","age":1,"born":null}', "not JSON"),
@@ -54,10 +48,101 @@ def test_json_to_row_and_back() -> None:
         (b"[" * 100_000, "not JSON"),
     ],
 )
-def test_json_that_does_not_fit_says_why(data: bytes | None, reason: str) -> None:
+def test_what_is_no_object_of_json_says_why(data: bytes | None, reason: str) -> None:
     with pytest.raises(DeserializationError, match=reason):
         reader().deserialize(data)
-    assert reader(strict=False).deserialize(data if data != b'{"name":"Ada"}' else b"{") is None
+    assert reader(strict=False).deserialize(data) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("age", '"old"', "field age is 'old', which is no INT"),
+        ("age", "3000000000", "outside"),
+        ("age", "1e400", "which is no INT"),
+        ("age", "1.5", "not a whole number"),
+        ("age", '"1.5"', "field age is '1.5'"),
+        ("age", '"1_000"', "not a number"),
+        ("age", "true", "not a whole number"),
+        ("age", "[1]", "field age is"),
+        ("born", '"yesterday"', "'yesterday', which is no INSTANT"),
+        ("born", '"2013-01-01T00:00:00"', "no time zone"),
+        ("born", '"0001-01-01T00:00:00+14:00"', "which is no INSTANT"),
+    ],
+)
+def test_a_field_that_does_not_fit_says_why_or_is_none(field: str, value: str, reason: str) -> None:
+    others = {"name": '"Ada"', "age": "1", "born": "null", field: value, "height": "1e999"}
+    pairs = ",".join(f'"{name}":{each}' for name, each in others.items())
+    data = f"{{{pairs}}}".encode()
+    with pytest.raises(DeserializationError, match=reason):
+        reader().deserialize(data)
+    row = reader(strict=False).deserialize(data)
+    assert row is not None
+    assert (row.name, row[field]) == ("Ada", None)
+
+
+def test_fields_that_are_missing_are_named() -> None:
+    with pytest.raises(DeserializationError, match="no field 'age', 'born'"):
+        reader().deserialize(b'{"name":"Ada"}')
+    outer = Types.ROW_NAMED(["person"], [PERSON])
+    strict = JsonRowDeserializationSchema.builder().type_info(outer).fail_on_missing_field()
+    with pytest.raises(DeserializationError, match="field person has no field 'born'"):
+        strict.build().deserialize(b'{"person":{"name":"Ada","age":1}}')
+    assert strict.build().deserialize(b'{"person":null}') == Row(None)
+    assert strict.build().deserialize(b"null") is None
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "value", "written"),
+    [
+        (Types.STRING(), "1.50", "1.5", '"1.5"'),
+        (Types.STRING(), "1e5", "100000.0", '"100000.0"'),
+        (Types.STRING(), '{"a": [true]}', '{"a":[true]}', r'"{\"a\":[true]}"'),
+        (Types.BOOLEAN(), '"TRUE"', True, "true"),
+        (Types.INT(), '" 7 "', 7, "7"),
+        (Types.FLOAT(), '"0.1"', 0.10000000149011612, "0.1"),
+        (Types.DOUBLE(), "1e22", 1e22, "1.0E22"),
+        (Types.DOUBLE(), '"0.0001"', 0.0001, "1.0E-4"),
+        (Types.DOUBLE(), "-1e400", float("-inf"), '"-Infinity"'),
+        (Types.DOUBLE(), '"-Infinity"', float("-inf"), '"-Infinity"'),
+        (Types.BIG_INT(), "1" * 30, int("1" * 30), "1" * 30),
+        (Types.BIG_DEC(), "1." + "1" * 40, Decimal("1." + "1" * 40), "1." + "1" * 40),
+        (Types.BIG_DEC(), "1.50", Decimal("1.5"), "1.5"),
+        (Types.BIG_DEC(), '"1.50"', Decimal("1.50"), "1.50"),
+        (Types.BIG_DEC(), "1e3", Decimal("1E+3"), "1E+3"),
+        (Types.SQL_TIME(), '"12:34:56Z"', time(12, 34, 56), '"12:34:56Z"'),
+        (
+            Types.SQL_TIMESTAMP(),
+            '"2021-02-03T04:05:06.100Z"',
+            datetime(2021, 2, 3, 4, 5, 6, 100_000),
+            '"2021-02-03T04:05:06.1Z"',
+        ),
+        (Types.INSTANT(), "1612325106", Instant(1612325106), '"2021-02-03T04:05:06Z"'),
+        (Types.PRIMITIVE_ARRAY(Types.BYTE()), '"YWI="', b"ab", '"YWI="'),
+        (Types.BASIC_ARRAY(Types.STRING()), '["a",null,1]', ["a", None, "1"], '["a",null,"1"]'),
+        (Types.MAP(Types.INT(), Types.INT()), '{"1":"2"}', {1: 2}, '{"1":2}'),
+        (Types.TUPLE([Types.INT()]), '{"f0":1}', (1,), '{"f0":1,"arity":1}'),
+    ],
+)
+def test_json_is_read_and_written_as_flink_does(
+    declared: TypeInformation, given: str, value: object, written: str
+) -> None:
+    row = Types.ROW_NAMED(["a"], [declared])
+    found = JsonRowDeserializationSchema.builder().type_info(row).build()
+    assert found.deserialize(f'{{"a":{given}}}'.encode()) == Row(value)
+    writer = JsonRowSerializationSchema.builder().with_type_info(row).build()
+    assert writer.serialize(Row(value)).decode() == f'{{"a":{written}}}'
+
+
+def test_parts_that_do_not_fit_are_none_where_errors_are_ignored() -> None:
+    full = Types.ROW_NAMED(["n"], [Types.NOT_NULL(Types.INT())])
+    outer = Types.ROW_NAMED(["xs", "r"], [Types.BASIC_ARRAY(Types.INT()), full])
+    lenient = JsonRowDeserializationSchema.builder().type_info(outer).ignore_parse_errors().build()
+    lenient = pickle.loads(pickle.dumps(lenient))
+    assert lenient.deserialize(b'{"xs":[1,"x"],"r":{"n":1}}') == Row([1, None], Row(1))
+    assert lenient.deserialize(b'{"xs":"x","r":{"n":"x"}}') == Row(None, None)
+    inner = JsonRowDeserializationSchema.builder().type_info(full).ignore_parse_errors().build()
+    assert inner.deserialize(b'{"n":"x"}') is None
 
 
 def test_missing_fields_are_null_unless_told_otherwise() -> None:

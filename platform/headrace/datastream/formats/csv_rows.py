@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Self, TypeVar
 
 from headrace.common.serialization import (
@@ -17,25 +18,9 @@ from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import DataclassTypeInfo, NotNullTypeInfo, RowTypeInfo
 from headrace.common.types import Row
 from headrace.datastream.formats import text_values
+from headrace.datastream.formats.csv_layout import Layout, quoted
 
 S = TypeVar("S", bound="_Builder")
-
-#: Jackson, which writes Flink's CSV, puts longer texts in quotes without looking at them.
-_LONG = 24
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a line is made of cells."""
-
-    delimiter: str = ","
-    quote: str | None = '"'
-    escape: str | None = None
-    null: str = ""
-    array_delimiter: str = ";"
-    line_end: str = "\n"
-    comments: bool = False
-    ignore_errors: bool = False
 
 
 def row_type(type_info: object) -> RowTypeInfo:
@@ -78,7 +63,7 @@ class CsvRowDeserializationSchema(DeserializationSchema):
         self._type = type_info
         self._layout = layout
         self._reads = [
-            text_values.reader(kind, layout.null, layout.array_delimiter)
+            text_values.reader(kind, layout.null, layout.array_delimiter, layout.ignore_errors)
             for kind in type_info.field_types
         ]
 
@@ -101,17 +86,18 @@ class CsvRowDeserializationSchema(DeserializationSchema):
             return self._with(comments=allow_comments)
 
         def set_ignore_parse_errors(self, ignore_parse_errors: bool) -> Self:
-            """A field that cannot be read is None, and so is a record with too few or too many."""
+            """A field that cannot be read, or that is not there, is None (the record is left out
+            where the field is NOT_NULL); a record with too many is left out."""
             return self._with(ignore_errors=ignore_parse_errors)
 
         def build(self) -> CsvRowDeserializationSchema:
             return CsvRowDeserializationSchema(self._type, self._layout)
 
     def deserialize(self, data: bytes | None) -> Row | None:
-        if data is None:
-            raise DeserializationError("the record has no value")
         try:
-            return self._row(data.decode())
+            if data is None:
+                raise ValueError("the record has no value")
+            return self._row(data.decode("utf-8-sig"))
         except (ValueError, TypeMismatch, csv.Error) as error:
             if self._layout.ignore_errors:
                 return None
@@ -120,31 +106,38 @@ class CsvRowDeserializationSchema(DeserializationSchema):
     def _row(self, line: str) -> Row | None:
         if self._layout.comments and line.startswith("#"):
             return None
-        cells = next(csv.reader(io.StringIO(line, newline=""), **dialect(self._layout)), [])
+        cells = next(csv.reader(io.StringIO(line, newline=""), **dialect(self._layout)), None)
         names = self._type.field_names
-        if len(cells) != len(names):
-            raise ValueError(f"{len(cells)} fields, not {len(names)}")
-        triples = zip(self._reads, cells, names, strict=True)
-        return Row._named(names, [self._cell(*each) for each in triples])
+        if cells is None or len(cells) > len(names) or not (self._layout.ignore_errors or cells):
+            raise ValueError(f"{len(cells or ())} fields, not {len(names)}")
+        return Row._named(names, self._values(cells))
 
-    def _cell(self, read: Any, cell: str, name: str) -> Any:
+    def _values(self, cells: list[str]) -> list[Any]:
+        types, names = self._type.field_types, self._type.field_names
+        given: list[str | None] = [*(cells or [""]), *[None] * len(names)]
+        fields = zip(self._reads, types, names, given, strict=False)
+        return [self._cell(*field) for field in fields]
+
+    def _cell(self, read: Any, kind: TypeInformation, name: str, cell: str | None) -> Any:
         try:
+            if cell is None:
+                raise TypeMismatch(f"there is no field {name}")
             return read(cell, f"field {name}")
         except TypeMismatch:
-            if self._layout.ignore_errors:
+            if self._layout.ignore_errors and not isinstance(kind, NotNullTypeInfo):
                 return None
             raise
 
 
 class CsvRowSerializationSchema(SerializationSchema):
     """A Row (or tuple) of the declared type to a line with its end. Texts are quoted where Flink's
-    are: those with a character up to the delimiter's or quote's, and those that are long."""
+    are: those with a character up to the delimiter's or quote's or a backslash, and long ones."""
 
     def __init__(self, type_info: RowTypeInfo, layout: Layout) -> None:
         self._type = type_info
         self._layout = layout
         self._writes = [
-            text_values.writer(kind, layout.null, layout.array_delimiter)
+            text_values.writer(kind, layout.null or "", layout.array_delimiter)
             for kind in type_info.field_types
         ]
 
@@ -179,13 +172,9 @@ class CsvRowSerializationSchema(SerializationSchema):
         return (self._layout.delimiter.join(cells) + self._layout.line_end).encode()
 
     def _quoted(self, text: str, value: Any, kind: TypeInformation) -> str:
-        quote, escape = self._layout.quote, self._layout.escape
-        if quote is None or value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, bool | int | float | Decimal):
             return text
-        highest = max(self._layout.delimiter, quote, escape or "")
-        if len(text) <= _LONG and not any(c <= highest for c in text):
-            return text
-        return f"{quote}{text.replace(quote, (escape or quote) + quote)}{quote}"
+        return quoted(text, self._layout)
 
 
 def dialect(layout: Layout) -> dict[str, Any]:

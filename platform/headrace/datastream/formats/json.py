@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import math
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
 from headrace.common.serialization import (
@@ -15,13 +12,16 @@ from headrace.common.serialization import (
     DeserializationSchema,
     SerializationSchema,
 )
-from headrace.common.time import Instant
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation, TypeMismatch
 from headrace.common.types import Row
 from headrace.datastream.formats.csv_rows import row_type
+from headrace.datastream.formats.json_reading import Reading, has_decimals
 from headrace.datastream.formats.json_schema import type_of_schema
+from headrace.datastream.formats.json_writing import writer
 
 __all__ = ["JsonRowDeserializationSchema", "JsonRowSerializationSchema"]
+
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 class JsonRowDeserializationSchema(DeserializationSchema):
@@ -35,9 +35,15 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         validation: Callable[[Row], None] | None = None,
     ) -> None:
         self._type = type_info
-        self._fail_on_missing_field = fail_on_missing_field
-        self._ignore_parse_errors = ignore_parse_errors
+        self._reading = Reading(fail_on_missing_field, ignore_parse_errors)
         self._validation = validation
+        self._row = self._reading.row(type_info)
+        self._exact = has_decimals(type_info)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        given = self._reading
+        flags = (given.fail_on_missing_field, given.ignore_parse_errors)
+        return type(self), (self._type, *flags, self._validation)
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -48,27 +54,25 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         return JsonRowDeserializationSchema.Builder()
 
     def deserialize(self, data: bytes | None) -> Row | None:
-        """None for bytes that cannot be read, if parse errors are ignored."""
+        """None for JSON's null, and for bytes that cannot be read, if parse errors are ignored."""
         try:
             return self._read(data)
         except DeserializationError:
-            if self._ignore_parse_errors:
+            if self._reading.ignore_parse_errors:
                 return None
             raise
 
-    def _read(self, data: bytes | None) -> Row:
-        values = _parse(data)
+    def _read(self, data: bytes | None) -> Row | None:
+        values = _parse(data, _exact if self._exact else None)
+        if values is None:
+            return None
         if not isinstance(values, dict):
             raise DeserializationError(f"a JSON {type(values).__name__}, not an object")
-        if self._fail_on_missing_field:
-            missing = [name for name in self._type.field_names if name not in values]
-            if missing:
-                raise DeserializationError(f"no field {', '.join(map(repr, missing))}")
         try:
-            row: Row = self._type.check(values)
+            row: Row = self._row(values)
             if self._validation is not None:
                 self._validation(row)
-        except (TypeMismatch, ValueError) as error:
+        except ValueError as error:
             raise DeserializationError(str(error)) from error
         return row
 
@@ -92,6 +96,8 @@ class JsonRowDeserializationSchema(DeserializationSchema):
             return self
 
         def ignore_parse_errors(self) -> JsonRowDeserializationSchema.Builder:
+            """A field that does not fit is None (the record is left out where the field is
+            NOT_NULL), and a record that is no JSON is left out."""
             self._ignore_parse_errors = True
             return self
 
@@ -118,6 +124,10 @@ class JsonRowSerializationSchema(SerializationSchema):
 
     def __init__(self, type_info: RowTypeInfo) -> None:
         self._type = type_info
+        self._write = writer(type_info)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._type,)
 
     @staticmethod
     def builder() -> JsonRowSerializationSchema.Builder:
@@ -126,12 +136,7 @@ class JsonRowSerializationSchema(SerializationSchema):
     def serialize(self, value: Any) -> bytes:
         if value is None:
             raise TypeMismatch("the value is None, no row")
-        row: Row = self._type.check(value)
-        content = row.as_dict(recursive=True)
-        text = json.dumps(
-            content, ensure_ascii=False, separators=(",", ":"), default=_plain, allow_nan=False
-        )
-        return text.encode()
+        return self._write(self._type.check(value)).encode()
 
     class Builder:
         def __init__(self) -> None:
@@ -147,47 +152,25 @@ class JsonRowSerializationSchema(SerializationSchema):
             return JsonRowSerializationSchema(self._type)
 
 
-def _parse(data: bytes | None) -> Any:
-    """The JSON in `data`, as it can be written again: finite numbers, text that UTF-8 holds."""
+def _parse(data: bytes | None, number: Callable[[str], Any] | None) -> Any:
+    """The JSON in `data`; `number` makes numbers with a fraction or an exponent. Texts are such
+    that UTF-8 holds them."""
     if data is None:
         raise DeserializationError("the record has no value")
     try:
         text = data.decode(json.detect_encoding(data))
-        values = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        values = json.loads(text, parse_constant=_no_number, parse_float=number)
         if r"\ud" in text or r"\uD" in text:
-            json.dumps(values, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
+            json.dumps(values, ensure_ascii=False, default=str).encode()
+    except (ValueError, ArithmeticError, RecursionError) as error:
         raise DeserializationError(f"not JSON: {error}") from error
     return values
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:80]} is too large a number")
-    return number
 
 
 def _no_number(name: str) -> None:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _plain(value: Any) -> Any:
-    """What JSON has no form for."""
-    if isinstance(value, Instant):
-        at = datetime.fromtimestamp(value.seconds, UTC)
-        fraction = f".{value.nanos:09d}".rstrip("0") if value.nanos else ""
-        return f"{at:%Y-%m-%dT%H:%M:%S}{fraction}Z"
-    if isinstance(value, Row):
-        return value.as_dict()
-    if isinstance(value, datetime):
-        return f"{value.isoformat()}Z" if value.tzinfo is None else value.isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, time):
-        return f"{value.isoformat()}Z"
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    raise TypeError(f"a {type(value).__name__} has no form in JSON")
+def _exact(text: str) -> Decimal:
+    """Without zeros at its end, as Flink reads it."""
+    return Decimal(text).normalize(_EXACT)

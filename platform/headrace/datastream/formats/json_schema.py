@@ -15,32 +15,59 @@ _TEXT = {
 
 
 def type_of_schema(text: str) -> TypeInformation:
-    """Numbers are BIG_DEC, whole ones BIG_INT. Raises ValueError for what has no type here."""
+    """Numbers are BIG_DEC, whole ones too. Raises ValueError for what has no type here."""
     schema = json.loads(text)
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise ValueError("the JSON schema does not describe an object")
-    return _type(schema, "$")
+    return _Schema(schema).type(schema, "$")
 
 
-def _type(schema: dict[str, Any], where: str) -> TypeInformation:
+class _Schema:
+    def __init__(self, root: dict[str, Any]) -> None:
+        self._root = root
+
+    def type(self, schema: dict[str, Any], where: str) -> TypeInformation:
+        if "$ref" in schema:
+            return self.type(self._referred(schema["$ref"], where), where)
+        choices = [each for each in schema.get("oneOf", ()) if each.get("type") != "null"]
+        if len(choices) == 1:
+            return self.type(choices[0], where)
+        match _kind(schema, where):
+            case "string" if schema.get("contentEncoding") == "base64":
+                return Types.PRIMITIVE_ARRAY(Types.BYTE())
+            case "string":
+                return _TEXT.get(schema.get("format", ""), Types.STRING())
+            case "boolean":
+                return Types.BOOLEAN()
+            case "number" | "integer":
+                return Types.BIG_DEC()
+            case "array":
+                return self._array(schema.get("items", {}), where)
+            case "object":
+                fields = schema.get("properties", {})
+                kinds = [self.type(each, f"{where}.{name}") for name, each in fields.items()]
+                return Types.ROW_NAMED(list(fields), kinds)
+            case other:
+                raise ValueError(f"{where} of the JSON schema has the type {other!r}: it is none")
+
+    def _array(self, items: Any, where: str) -> TypeInformation:
+        if isinstance(items, list):  # a type for each place
+            return Types.ROW([self.type(each, f"{where}[{at}]") for at, each in enumerate(items)])
+        return Types.OBJECT_ARRAY(self.type(items, f"{where}[]"))
+
+    def _referred(self, to: str, where: str) -> dict[str, Any]:
+        found: Any = self._root
+        for name in to.removeprefix("#/").split("/"):
+            found = found.get(name) if isinstance(found, dict) else None
+        if not isinstance(found, dict):
+            raise ValueError(f"{where} of the JSON schema refers to {to!r}, which is not there")
+        return found
+
+
+def _kind(schema: dict[str, Any], where: str) -> str:
     kinds = schema.get("type")
     named = [kinds] if isinstance(kinds, str) else list(kinds or ())
-    present = [kind for kind in named if kind != "null"]
+    present: list[str] = [kind for kind in named if kind != "null"]
     if len(present) != 1:
         raise ValueError(f"{where} of the JSON schema has the types {named}: one is needed")
-    match present[0]:
-        case "string":
-            return _TEXT.get(schema.get("format", ""), Types.STRING())
-        case "boolean":
-            return Types.BOOLEAN()
-        case "number":
-            return Types.BIG_DEC()
-        case "integer":
-            return Types.BIG_INT()
-        case "array":
-            return Types.OBJECT_ARRAY(_type(schema.get("items", {}), f"{where}[]"))
-        case "object":
-            fields = schema.get("properties", {})
-            kinds = [_type(each, f"{where}.{name}") for name, each in fields.items()]
-            return Types.ROW_NAMED(list(fields), kinds)
-    raise ValueError(f"{where} of the JSON schema has the type {present[0]!r}, which is none")
+    return present[0]
