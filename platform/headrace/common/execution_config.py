@@ -166,6 +166,13 @@ class ExecutionConfig:
     def get_registered_pojo_types(self) -> list[str]:
         return []
 
+    def __eq__(self, other: object) -> bool:
+        """The same settings, those of the configuration around included."""
+        return isinstance(other, ExecutionConfig) and self._configuration == other._configuration
+
+    def __hash__(self) -> int:
+        return hash(self._configuration)
+
     def _set(self, key: str, value: bool) -> Self:
         self._configuration.set_boolean(key, value)
         return self

@@ -72,7 +72,7 @@ class RowFieldExtractorSchema(SerializationSchema):
 
     def __init__(self, field_index: int) -> None:
         if field_index < 0:
-            raise ValueError(f"a field is a number from 0 on, not {field_index}")
+            raise ValueError(f"Field index must be non-negative, not {field_index}")
         self._field_index = field_index
 
     def serialize(self, value: Any) -> bytes | None:

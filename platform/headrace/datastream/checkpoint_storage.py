@@ -46,7 +46,7 @@ class FileSystemCheckpointStorage(CheckpointStorage):
     ) -> None:
         if checkpoint_path is None:
             raise ValueError("checkpoint_path must not be None")
-        self._checkpoint_path = checkpoint_path
+        self._checkpoint_path = checkpoint_path.rstrip("/") or checkpoint_path
         self._threshold = file_state_size_threshold
         self._write_buffer_size = write_buffer_size
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+_INCOMPLETE = "a slot sharing group with resources needs cores and task heap memory, both above 0"
+
 
 @dataclass(frozen=True, order=True)
 class MemorySize:
@@ -31,7 +33,12 @@ class MemorySize:
         return self.bytes_size >> 40
 
     def __str__(self) -> str:
-        return f"{self.bytes_size} bytes"
+        """In the largest unit that gives a whole number: `64 mb`."""
+        size, units = self.bytes_size, ["bytes", "kb", "mb", "gb", "tb"]
+        while size and size % 1024 == 0 and len(units) > 1:
+            size //= 1024
+            units.pop(0)
+        return f"{size} {units[0]}"
 
 
 @dataclass(frozen=True)
@@ -108,4 +115,15 @@ class SlotSharingGroup:
             return self
 
         def build(self) -> SlotSharingGroup:
-            return self._group
+            """Raises ValueError for a group with some resource, but not with more than 0 of both
+            cores and heap."""
+            group = self._group
+            resources = (group.task_off_heap_memory, group.managed_memory)
+            if group.cpu_cores is None and group.task_heap_memory is None:
+                if any(resources) or group.external_resources:
+                    raise ValueError(_INCOMPLETE)
+                return group
+            heap = group.task_heap_memory
+            if not group.cpu_cores or group.cpu_cores < 0 or heap is None or heap.bytes_size <= 0:
+                raise ValueError(_INCOMPLETE)
+            return replace(group, task_off_heap_memory=group.task_off_heap_memory or MemorySize(0))

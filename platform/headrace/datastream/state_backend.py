@@ -9,6 +9,7 @@ memory.
 from __future__ import annotations
 
 from enum import Enum
+from urllib.parse import urlsplit
 
 
 class StateBackend:
@@ -39,7 +40,8 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         self._transfer_threads = 4
 
     def set_db_storage_paths(self, *paths: str) -> None:
-        self._paths = list(paths) or None
+        """Folders, also as `file://` addresses."""
+        self._paths = [_folder(path) for path in paths] or None
 
     def get_db_storage_paths(self) -> list[str] | None:
         return self._paths
@@ -72,3 +74,7 @@ class CustomStateBackend(StateBackend):
 
     def __init__(self, j_custom_state_backend: object) -> None:
         raise NotImplementedError("state back ends written in Java do not run on Spark")
+
+
+def _folder(path: str) -> str:
+    return (urlsplit(path).path if path.startswith("file:") else path).rstrip("/") or "/"

@@ -4,8 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
 
+from headrace.common.basic_types import BasicTypeInfo, basic
+from headrace.common.type_base import TypeMismatch, shown
 from headrace.common.typeinfo import NotNullTypeInfo, RowTypeInfo, TypeInformation, Types
+
+
+@dataclass(frozen=True, eq=False)
+class _Decimal(BasicTypeInfo):
+    precision: int = 38
+    scale: int = 18
+
+    def check(self, value: Any, where: str = "value") -> Any:
+        number = super().check(value, where)
+        if number is None:
+            return None
+        rounded = _DIGITS.quantize(number, Decimal(1).scaleb(-self.scale))
+        if len(rounded.as_tuple().digits) > self.precision:
+            kind = f"DECIMAL({self.precision}, {self.scale})"
+            raise TypeMismatch(f"{where} is {shown(value)}, which is no {kind}")
+        return rounded
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return decimal, (self.precision, self.scale)
+
+
+_DIGITS = Context(prec=1000, rounding=ROUND_HALF_UP)
+
+
+def decimal(precision: int, scale: int) -> TypeInformation:
+    """BIG_DEC of so many digits."""
+    kind = basic("BIG_DEC")
+    return _Decimal(kind.name, kind.convert, precision=precision, scale=scale)
 
 
 @dataclass(frozen=True)
@@ -39,7 +71,7 @@ class RowField:
 
 
 class DataTypes:
-    """PyFlink's shortcuts. Lengths, precisions and scales are taken, and not enforced."""
+    """PyFlink's shortcuts. Lengths, and precisions of times, are taken and not enforced."""
 
     @staticmethod
     def CHAR(length: int, nullable: bool = True) -> DataType:
@@ -63,7 +95,9 @@ class DataTypes:
 
     @staticmethod
     def DECIMAL(precision: int, scale: int, nullable: bool = True) -> DataType:
-        return DataType(f"DECIMAL({precision}, {scale})", Types.BIG_DEC(), nullable)
+        """Numbers are rounded to the scale, half away from zero; one with too many digits does not
+        fit."""
+        return DataType(f"DECIMAL({precision}, {scale})", decimal(precision, scale), nullable)
 
     @staticmethod
     def TINYINT(nullable: bool = True) -> DataType:

@@ -178,5 +178,7 @@ def test_what_is_no_coroutine_is_refused() -> None:
         async def async_invoke(self, value: int) -> Any:
             return value
 
-    with pytest.raises(OperatorError, match="give a list of outputs, not a int"):
+    with pytest.raises(
+        OperatorError, match="should be of list type, also of its timeout, not int: 1"
+    ):
         job(One()).only(s0=[1])

@@ -156,7 +156,7 @@ def test_a_field_of_a_row_is_bytes_of_a_record() -> None:
     for value in values:
         with pytest.raises(TypeMismatch):
             key.serialize(value)
-    with pytest.raises(ValueError, match="from 0 on"):
+    with pytest.raises(ValueError, match="non-negative, not -1"):
         RowFieldExtractorSchema(-1)
 
 

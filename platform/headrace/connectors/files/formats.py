@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -65,12 +64,10 @@ class ParquetFormat:
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """Lines of the csv module's making; `row` makes the cells of a value."""
+    """Lines of text: `line` makes that of a value, with its end."""
 
-    columns: tuple[str, ...]
-    row: Callable[[Any], Sequence[Any]]
-    options: dict[str, Any]
-    header: bool = False
+    line: Callable[[Any], str]
+    header: str = ""
     suffix: str = ".csv"
 
     def open(self, path: Path) -> PartWriter:
@@ -135,13 +132,11 @@ class _Parquet:
 class _Csv:
     def __init__(self, path: Path, format_: CsvFormat) -> None:
         self._file: TextIO = path.open("x", encoding="utf-8", newline="")
-        self._writer = csv.writer(self._file, **format_.options)
-        self._row = format_.row
-        if format_.header:
-            self._writer.writerow(format_.columns)
+        self._line = format_.line
+        self._file.write(format_.header)
 
     def write(self, value: Any) -> None:
-        self._writer.writerow(self._row(value))
+        self._file.write(self._line(value))
 
     def size(self) -> int:
         return self._file.buffer.tell()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.types import Row
 from headrace.connectors.files.formats import CsvFormat, Format
+from headrace.datastream.formats.csv_layout import quoted
 from headrace.datastream.formats.csv_reading import CsvReaderFormat
 from headrace.datastream.formats.csv_rows import (
     CsvRowDeserializationSchema,
@@ -27,27 +28,49 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _Line:
+    """A value -> its line, with its end."""
+
     schema: CsvSchema
 
-    def __call__(self, value: Any) -> Sequence[Any]:
+    def __call__(self, value: Any) -> str:
+        schema = self.schema
         cells = self._fields(value)
-        if len(cells) != len(self.schema.columns):
-            raise ValueError(f"{len(cells)} fields for {len(self.schema.columns)} columns")
-        pairs = zip(self.schema.columns, cells, strict=True)
-        return [self._cell(name, each) for name, each in pairs]
+        if len(cells) != len(schema.columns):
+            raise ValueError(f"{len(cells)} fields for {len(schema.columns)} columns")
+        triples = zip(schema.columns, schema.types, cells, strict=True)
+        return schema.separator.join([self._cell(*each) for each in triples]) + schema.line_end
 
     def _fields(self, value: Any) -> list[Any]:
         if isinstance(value, dict):
             return [value.get(name) for name in self.schema.columns]
         return list(value) if isinstance(value, Row | tuple | list) else [value]
 
-    def _cell(self, name: str, value: Any) -> Any:
+    def _cell(self, name: str, kind: TypeInformation, value: Any) -> str:
+        if isinstance(value, list | tuple):
+            inner = getattr(kind, "elem_type", kind)
+            parts = [self._plain(inner, each) for each in value]
+            return self._quoted(self.schema.separator_of(name).join(parts))
+        text = self._plain(kind, value)
+        return text if value is None or isinstance(value, _PLAIN) else self._quoted(text)
+
+    def _plain(self, kind: TypeInformation, value: Any) -> str:
+        """Numbers as Java writes them. What does not have the column's type is written as it is."""
         if value is None:
             return self.schema.null
-        if isinstance(value, list | tuple):
-            return self.schema.separator_of(name).join(str(self._cell(name, v)) for v in value)
-        return str(value).lower() if isinstance(value, bool) else value
+        if isinstance(value, float):
+            return (kind if kind in _REAL else Types.DOUBLE()).format(value)
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    def _quoted(self, text: str) -> str:
+        layout = self.schema.layout
+        if layout.quote is None and any(c in text for c in (layout.delimiter, "\n", "\r")):
+            raise ValueError(f"{text!r:.80} needs quotes, and the schema has none")
+        return quoted(text, layout)
+
+
+_PLAIN = (bool, int, float, Decimal)
+_REAL = (Types.FLOAT(), Types.DOUBLE())
 
 
 class CsvBulkWriters:
@@ -55,11 +78,8 @@ class CsvBulkWriters:
 
     @staticmethod
     def for_schema(schema: CsvSchema) -> Format:
-        """Rows, tuples, lists or dicts with the schema's columns."""
-        options = {
-            "delimiter": schema.separator,
-            "quotechar": schema.quote,
-            "quoting": csv.QUOTE_NONE if schema.quote is None else csv.QUOTE_MINIMAL,
-            "lineterminator": schema.line_end,
-        }
-        return CsvFormat(schema.columns, _Cells(schema), options, schema.header)
+        """Rows, tuples, lists or dicts with the schema's columns. Texts are in quotes where Flink
+        puts them there."""
+        names = [quoted(name, schema.layout) for name in schema.columns]
+        header = schema.separator.join(names) + schema.line_end if schema.header else ""
+        return CsvFormat(_Line(schema), header)

@@ -9,6 +9,7 @@ from headrace.common.composite_types import ListTypeInfo, RowTypeInfo
 from headrace.common.type_base import TypeInformation
 from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import Types
+from headrace.datastream.formats.csv_layout import Layout
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class CsvSchema:
     def get_type_info(self) -> RowTypeInfo:
         """Of the rows that are read."""
         return RowTypeInfo(self.types, self.columns)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.separator, self.quote, self.escape, self.null, line_end=self.line_end)
 
     def separator_of(self, column: str) -> str:
         return self.array_separators.get(column, self.array_separator)

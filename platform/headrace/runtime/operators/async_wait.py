@@ -114,8 +114,8 @@ class AsyncWait(StatelessOperator):
     def _checked(self, results: Any) -> list[Any]:
         if not isinstance(results, Iterable) or isinstance(results, str | bytes):
             raise TypeError(
-                "async_invoke and timeout give a list of outputs, not "
-                f"a {type(results).__name__}: {results!r:.80}"
+                "The result of AsyncFunction should be of list type, also of its timeout, not "
+                f"{type(results).__name__}: {results!r:.80}"
             )
         check = self.output_type.check if self.output_type else None
         return [check(result) if check else result for result in results]
