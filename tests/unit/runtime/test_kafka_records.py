@@ -10,6 +10,8 @@ import pytest
 from headrace.common.serialization import SerializationSchema, SimpleStringSchema
 from headrace.connectors.kafka import partitioners
 from headrace.connectors.kafka.partitioners import Kind
+from headrace.connectors.kafka.producers import check_options
+from headrace.connectors.kafka.settings import SinkSettings
 from headrace.datastream.connectors.kafka import (
     DeliveryGuarantee,
     FlinkFixedPartitioner,
@@ -116,3 +118,67 @@ def test_by_key_unless_told_otherwise() -> None:
         .build()
     )
     assert sink.partitioner is partitioners.DEFAULT
+
+
+def sink_with(**properties: str) -> KafkaSink:
+    building = KafkaSink.builder().set_bootstrap_servers("broker:9092")
+    for name, value in properties.items():
+        building.set_property(name.replace("_", "."), value)
+    return building.set_record_serializer(builder().build()).build()
+
+
+def test_properties_may_have_the_names_of_javas_producer() -> None:
+    sink = sink_with(
+        linger_ms="20",
+        compression_type="lz4",
+        max_request_size="2000000",
+        buffer_memory="33554432",
+        send_buffer_bytes="-1",
+        acks="1",
+        enable_idempotence="true",
+        key_serializer="org.example.Any",
+        max_block_ms="1000",
+        group_id="mine",
+        transaction_timeout_ms="60000",
+    )
+    assert sink.transaction_timeout_ms == 60_000
+    assert sink.properties == {
+        "linger.ms": "20",
+        "compression.type": "lz4",
+        "message.max.bytes": "2000000",
+        "queue.buffering.max.kbytes": "32768",
+        "socket.send.buffer.bytes": "0",
+    }
+    check_options(
+        SinkSettings(name="out", bootstrap_servers="broker:9092", options=sink.properties)
+    )
+    for wrong in ({"transactional_id": "mine"}, {"buffer_memory": "much"}):
+        with pytest.raises(ValueError, match=r"set by the sink itself|a number of bytes"):
+            sink_with(**wrong)
+
+
+def test_a_sink_signs_in_by_either_clients_names() -> None:
+    jaas = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    java = sink_with(
+        security_protocol="SASL_SSL",
+        sasl_mechanism="PLAIN",
+        sasl_jaas_config=f'{jaas} username="anna" password="hunter2";',
+        linger_ms="1",
+    )
+    librdkafka = {
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "anna",
+        "sasl.password": "hunter2",
+    }
+    assert java.properties == {**librdkafka, "linger.ms": "1"}
+    assert sink_with(**{k.replace(".", "_"): v for k, v in librdkafka.items()}).properties == (
+        librdkafka
+    )
+    kerberos = {"sasl.mechanism": "GSSAPI", "sasl.kerberos.service.name": "kafka"}
+    assert sink_with(**kerberos).properties == kerberos
+
+
+def test_what_selects_no_topic_is_refused_at_once() -> None:
+    with pytest.raises(TypeError, match="takes a KafkaTopicSelector"):
+        builder().set_topic_selector("out")  # type: ignore[arg-type]

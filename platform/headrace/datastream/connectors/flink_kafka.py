@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import logging
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Self
@@ -15,8 +16,14 @@ from headrace.datastream.connectors.kafka_offsets import (
     KafkaOffsetsInitializer,
 )
 from headrace.datastream.connectors.kafka_reading import COMMIT_ON_CHECKPOINT, GROUP_ID
-from headrace.datastream.connectors.kafka_sink import KafkaRecordSerializationSchema, KafkaSink
+from headrace.datastream.connectors.kafka_sink import (
+    FlinkFixedPartitioner,
+    KafkaRecordSerializationSchema,
+    KafkaSink,
+)
 from headrace.datastream.connectors.kafka_source import KafkaSource
+
+log = logging.getLogger(__name__)
 
 _SERVERS = "bootstrap.servers"
 _RESET = "auto.offset.reset"
@@ -107,8 +114,9 @@ class FlinkKafkaProducerBase(Sink, abc.ABC):
         self._stamps = False
 
     def set_log_failures_only(self, log_failures_only: bool) -> Self:
+        """Without effect: a record that cannot be written fails the micro-batch."""
         if log_failures_only:
-            raise NotImplementedError("a record that cannot be written fails the micro-batch")
+            log.warning("FlinkKafkaProducer: a record that cannot be written fails the job")
         return self
 
     def set_flush_on_checkpoint(self, flush_on_checkpoint: bool) -> Self:
@@ -125,8 +133,9 @@ class FlinkKafkaProducerBase(Sink, abc.ABC):
 
 
 class FlinkKafkaProducer(FlinkKafkaProducerBase):
-    """Values without keys to one topic. With EXACTLY_ONCE the transactional ids begin with the
-    property `transactional.id`, else with the topic's name: two such sinks of one topic need it."""
+    """Values without keys to one topic, those of a subtask to one partition. With EXACTLY_ONCE the
+    transactional ids begin with the property `transactional.id`, else with the topic's name: two
+    such sinks of one topic need it."""
 
     def __init__(
         self,
@@ -152,7 +161,9 @@ class FlinkKafkaProducer(FlinkKafkaProducerBase):
         kind = KafkaRecordSerializationSchema if self._stamps else _Unstamped
         builder = (
             KafkaSink.builder()
-            .set_record_serializer(kind(self._topic, self._schema))
+            .set_record_serializer(
+                kind(self._topic, self._schema, partitioner=FlinkFixedPartitioner())
+            )
             .set_delivery_guarantee(self._guarantee)
             .set_transactional_id_prefix(self._prefix)
         )

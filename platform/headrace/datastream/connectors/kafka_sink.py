@@ -14,6 +14,7 @@ from headrace.connectors.kafka.settings import (
     DEFAULT_TRANSACTION_TIMEOUT_MS,
     RESERVED_OPTIONS,
 )
+from headrace.datastream.connectors import kafka_producing
 from headrace.datastream.connectors.base import DeliveryGuarantee, Sink
 from headrace.datastream.connectors.kafka_cluster import bootstrap_servers
 
@@ -85,6 +86,8 @@ class KafkaRecordSerializationSchemaBuilder:
     ) -> KafkaRecordSerializationSchemaBuilder:
         function: Any = topic_selector
         self._topic = getattr(function, "apply", function)
+        if not callable(self._topic):
+            raise TypeError(f"set_topic_selector takes a KafkaTopicSelector, not {function!r}")
         return self
 
     def set_key_serialization_schema(
@@ -205,12 +208,15 @@ class KafkaSinkBuilder:
         return self
 
     def set_property(self, key: str, value: str) -> KafkaSinkBuilder:
-        """A property of the producer, by librdkafka's name."""
+        """A property of the producer, by Java's name or librdkafka's. Of `acks` and
+        `enable.idempotence` the safe values stay, whatever is given."""
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError(f"property {key}: name and value are of type str")
         if key == "transaction.timeout.ms":
             self._sink = replace(self._sink, transaction_timeout_ms=int(value))
         elif key == "bootstrap.servers":
             self.set_bootstrap_servers(value)
-        elif key in RESERVED_OPTIONS:
+        elif key in RESERVED_OPTIONS and key not in kafka_producing.DONE_ANYWAY:
             raise ValueError(f"{key} is set by the sink itself")
         else:
             self._properties[key] = value
@@ -226,5 +232,5 @@ class KafkaSinkBuilder:
         return replace(
             self._sink,
             bootstrap_servers=bootstrap_servers(self._servers, "a KafkaSink"),
-            properties=dict(self._properties),
+            properties=kafka_producing.for_librdkafka(self._properties),
         )
