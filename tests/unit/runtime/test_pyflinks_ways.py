@@ -34,6 +34,7 @@ from headrace.datastream.connectors.file_system import (
     StreamingFileSink,
 )
 from headrace.datastream.connectors.kafka import (
+    FlinkFixedPartitioner,
     FlinkKafkaConsumer,
     FlinkKafkaProducer,
     KafkaOffsetResetStrategy,
@@ -106,8 +107,8 @@ def test_a_kafka_producer_is_a_kafka_sink() -> None:
     assert sink.serializer.record(7, "a") == {"value": b"a"}
     stamped = producer.set_write_timestamp_to_kafka(True).sink()
     assert stamped.serializer.record(7, "a") == {"value": b"a", "timestamp": 7}
-    with pytest.raises(NotImplementedError, match="fails the micro-batch"):
-        producer.set_log_failures_only(True)
+    assert sink.partitioner == FlinkFixedPartitioner()
+    assert producer.set_log_failures_only(True) is producer
 
 
 def test_both_stand_in_a_graph() -> None:
