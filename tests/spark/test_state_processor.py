@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from headrace.common import Row, Time, TimestampAssigner, Types, WatermarkStrategy
 from headrace.datastream import (
+    KeyedBroadcastProcessFunction,
     KeyedProcessFunction,
     ProcessWindowFunction,
     RuntimeContext,
@@ -53,6 +54,21 @@ class Total(ProcessWindowFunction):
         yield sum(row.spent for row in elements)
 
 
+DISCOUNTS = MapStateDescriptor("discounts", Types.STRING(), Types.LONG())
+
+
+class Discounted(KeyedBroadcastProcessFunction):
+    def process_element(
+        self, value: Any, ctx: KeyedBroadcastProcessFunction.ReadOnlyContext
+    ) -> Iterator[int]:
+        yield value.price - (ctx.get_broadcast_state(DISCOUNTS).get(value.item) or 0)
+
+    def process_broadcast_element(
+        self, value: Any, ctx: KeyedBroadcastProcessFunction.Context
+    ) -> None:
+        ctx.get_broadcast_state(DISCOUNTS).put(value.item, value.discount)
+
+
 class At(TimestampAssigner):
     def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
         return int(value.at)
@@ -63,6 +79,8 @@ def checkpoint(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
     """Of a query with two levels, after one batch that did not end its input."""
     folder = tmp_path_factory.mktemp("state")
     (folder / "in").mkdir()
+    (folder / "discounts").mkdir()
+    (folder / "discounts" / "1.csv").write_text("book,5\npen,1\n")
     (folder / "in" / "1.csv").write_text("ann,book,70,1\nbob,pen,3,2\nann,book,40,20000\n")
     schema = "customer string, item string, price long, at long"
     orders = spark.readStream.schema(schema).csv(str(folder / "in"))
@@ -76,7 +94,13 @@ def checkpoint(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
         .window(TumblingEventTimeWindows.of(Time.seconds(60)))
         .process(Total(), Types.LONG()).uid("totals")
     )  # fmt: skip
-    query = windows.to_dataframe().writeStream.format("noop").trigger(availableNow=True)
+    columns = "item string, discount long"
+    discounts = spark.readStream.schema(columns).csv(str(folder / "discounts"))
+    paid = (
+        customers.connect(env.from_dataframe(discounts).broadcast(DISCOUNTS))
+        .process(Discounted(), Types.LONG()).uid("paid")
+    )  # fmt: skip
+    query = windows.union(paid).to_dataframe().writeStream.format("noop").trigger(availableNow=True)
     query.option("checkpointLocation", str(folder / "checkpoint")).start().awaitTermination()
     return folder / "checkpoint"
 
@@ -109,6 +133,20 @@ def test_open_windows_and_what_there_is_are_read(spark: SparkSession, checkpoint
     [window] = savepoint.read_windows("totals", Types.LIST(SPENT), Types.INT()).collect()
     assert (window.key, window.window_start, window.window_end) == (3, 0, 60_000)
     assert sorted(row.spent for row in window.content) == [3, 70, 110]
+
+
+def test_broadcast_state_is_read_once_whatever_the_key_groups(
+    spark: SparkSession, checkpoint: Path
+) -> None:
+    savepoint = SavepointReader.read(spark, checkpoint)
+    found = savepoint.read_broadcast_state("paid", DISCOUNTS)
+    assert found.columns == ["key", "value"]
+    assert sorted(tuple(row) for row in found.collect()) == [("book", 5), ("pen", 1)]
+    # kept once in each of the four key groups
+    assert OperatorState("paid", "discounts", "broadcast", 4) in savepoint.operators()
+    undeclared = MapStateDescriptor("discounts", Types.STRING(), Types.PICKLED_BYTE_ARRAY())
+    with pytest.raises(TypeError, match="type of the value is not declared"):
+        savepoint.read_broadcast_state("paid", undeclared)
 
 
 def test_what_cannot_be_read_is_said(spark: SparkSession, checkpoint: Path) -> None:
