@@ -50,7 +50,9 @@ def _counts(spark: SparkSession, servers: str, topic: str, per_batch: int) -> Da
 def _marks(query: StreamingQuery, machine: Machine) -> list[Mark]:
     marks: list[Mark] = []
     seen = -1
-    while query.isActive:
+    active = True
+    while active:
+        active = query.isActive  # asked first: the last batch may end the query
         last = query.lastProgress
         if last is not None and last["batchId"] > seen and last["numInputRows"]:
             seen = last["batchId"]

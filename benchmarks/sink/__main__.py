@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks import figures, processes
 from benchmarks.sink import latency, throughput, topics
