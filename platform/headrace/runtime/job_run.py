@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -17,9 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.connectors.twophase import keeping
-from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Recovery
-from headrace.connectors.twophase.ownership import OwnerStore
 from headrace.runtime import context as run_context
 from headrace.runtime import (
     data_sources,
@@ -27,7 +24,6 @@ from headrace.runtime import (
     interrupts,
     job_sink,
     kafka_topics,
-    outputs,
     query_stop,
     rescaling,
     spark_plan,
@@ -38,22 +34,22 @@ from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.bounded_sources import BoundedSources
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
+from headrace.runtime.input_ends import InputEnds
 from headrace.runtime.kafka_losses import DataLost
 from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.plan import plan
 from headrace.runtime.program import Program
 from headrace.runtime.python_sources import ControlFile
+from headrace.runtime.run_sinks import RunSinks
 from headrace.runtime.socket_ends import SocketEnds
 from headrace.runtime.spark_offsets import SparkOffsets
 from headrace.runtime.ticks import Ticks
-from headrace.wire import events, rundir
+from headrace.wire import events
 
 POLL_SECONDS = 0.1
 #: Spark gives a Python process ten seconds to start, which may be too few on a busy machine.
 SLOW_WORKER = "Python worker failed to connect back"
 SLOW_STARTS = 5
-#: How often a bounded source whose end lies ahead looks for more records.
-MORE_SECONDS = 1.0
 
 
 class JobRun:
@@ -68,11 +64,8 @@ class JobRun:
         self._offsets = SparkOffsets(self._spark_checkpoint)
         self._sockets = SocketEnds(program, self._state_dir)
         self._bounded = BoundedSources(program, self._offsets)
-        self._names = outputs.sink_names(program)
-        self._job = OwnerStore(context.checkpoint_dir).job()
-        self._outputs = outputs.outputs(program, self._names, self._job)
+        self._sinks = RunSinks(program, context, self._offsets)
         self._running = self._borrowed = False
-        self._recovered = Recovery()
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
 
@@ -97,9 +90,9 @@ class JobRun:
             raise
         try:
             self._run_on(spark)
-            self._committer().finish(self._offsets.completed)
+            self._sinks.finish()
         except BaseException:
-            self._clean_up()
+            self._sinks.clean_up()
             raise
         self._reporting.finish()
         took = int((time.monotonic() - begun) * 1000)
@@ -110,7 +103,7 @@ class JobRun:
         try:
             rescaling.rescale(spark, self._offsets)
             planned = self._plan(spark)
-            with keeping.kept(self._committer()), self._interrupts():
+            with keeping.kept(self._sinks.committer()), self._interrupts():
                 self._run(spark, planned)
         finally:
             self._kafka.close()
@@ -152,7 +145,7 @@ class JobRun:
             events.Planned(
                 plan=plan(self._program),
                 sources=sources,
-                sinks=list(self._names.values()),
+                sinks=self._sinks.described,
                 checkpoint_interval=self._interval or 0,
             )
         )
@@ -171,36 +164,6 @@ class JobRun:
     def _spark_checkpoint(self) -> Path:
         return self._context.checkpoint_dir / "spark"
 
-    def _committer(self) -> Committer:
-        return outputs.committer(self._outputs, self._context.checkpoint_dir)
-
-    def _recover(self) -> Recovery:
-        """Finish or abort what an earlier query of this job left behind."""
-        self._recovered = self._committer().recover(self._offsets.completed)
-        return self._recovered
-
-    def _clean_up(self) -> None:
-        """After a failure: the next start may be far away, and open transactions hold up readers
-        and locks until then."""
-        committer = outputs.committer(
-            self._outputs, self._context.checkpoint_dir, self._recovered.resume
-        )
-        committer.clean_up(self._offsets.completed)
-
-    def _leave_sink_plan(self, planned: spark_plan.SparkPlan, recovery: Recovery) -> None:
-        sink_plan = job_sink.SinkPlan(
-            planned.packed,
-            self._names,
-            self._job,
-            recovery.resume,
-            self._context.checkpoint_dir,
-        )
-        rundir.write_atomically(self._sink_plan, pickle.dumps(sink_plan, 5))
-
-    @property
-    def _sink_plan(self) -> Path:
-        return self._context.run_dir / "sinks.pickle"
-
     # --- the query
 
     def _run(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
@@ -210,15 +173,26 @@ class JobRun:
         )
         self.collected = self._reporting.collected  # grows while the job runs
         self._kafka.watch()
-        planned = self._read(spark, planned, self._all_read)
-        if self._sockets.ended_last(self._control.told()):
+        self._ends = ends = self._input_ends()
+        planned = self._read(spark, planned, ends.all_read)
+        if ends.last_was_told():
             planned = replace(planned, bounded=True)
-        while planned.bounded and not self._kafka.bounded_ended and self._wait_for_more():
-            planned = self._read(spark, planned, self._all_read)
+        while planned.bounded and not self._kafka.bounded_ended and ends.wait_for_more():
+            planned = self._read(spark, planned, ends.all_read)
         if planned.bounded and not self._context.stop.asked.is_set():
             # all input is read: one more batch tells the operators, so that windows close
             self._control.end()
-            self._read(spark, planned, self._end_told)
+            self._read(spark, planned, ends.end_told)
+
+    def _input_ends(self) -> InputEnds:
+        return InputEnds(
+            self._control,
+            self._offsets,
+            self._kafka,
+            self._bounded,
+            self._sockets,
+            self._context.stop,
+        )
 
     def _read(
         self, spark: SparkSession, planned: spark_plan.SparkPlan, enough: Callable[[], bool]
@@ -230,7 +204,7 @@ class JobRun:
         while True:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
-            failure = self._watch(query, enough if planned.bounded else self._no_more)
+            failure = self._watch(query, enough if planned.bounded else self._ends.all_closed)
             if self._context.stop.asked.is_set():
                 return planned
             if failure is None and not self._kafka.replaced.is_set():
@@ -251,42 +225,6 @@ class JobRun:
         except JobFailed:  # nobody can say what is lost
             return False
 
-    def _all_read(self) -> bool:
-        return self._kafka.all_ended
-
-    def _tell_ended(self) -> bool:
-        """A split that was read to its end holds event time back no more; the job runs on."""
-        told = self._control.told().keys()
-        new = {*self._kafka.ended_splits, *self._bounded.ended()} - told
-        if new:
-            self._control.end_splits(sorted(new))
-        elif self._bounded.splits - told:
-            self._control.tick()  # the next batch shows whether it finds more
-        return False
-
-    def _no_more(self) -> bool:
-        """Of an unbounded job: whether it ends all the same, as the servers of its sockets have
-        closed the connections."""
-        self._tell_ended()
-        new = self._sockets.closed() - self._control.told().keys()
-        if new:
-            self._control.end_splits(sorted(new))
-        return self._sockets.ended_last(self._control.told())
-
-    def _end_told(self) -> bool:
-        """Whether a batch has carried the end of input; what sources hold beyond is not wanted."""
-        _, ended_at = self._control.read()
-        told = self._offsets.next_start(self._kafka.count) or {}
-        return self._kafka.all_ended and told.get("position", 0) >= (ended_at or 0)
-
-    def _wait_for_more(self) -> bool:
-        """False when asked to stop first. Raises JobFailed."""
-        while not self._context.stop.asked.wait(MORE_SECONDS):
-            # the next query's watch sees to a topic that was deleted or made again
-            if self._kafka.replaced.is_set() or self._kafka.has_more():
-                return True
-        return False
-
     def _report_running(self, spark: SparkSession, recovery: Recovery) -> None:
         if self._running:
             return
@@ -303,13 +241,13 @@ class JobRun:
     def _start(
         self, spark: SparkSession, planned: spark_plan.SparkPlan
     ) -> tuple[StreamingQuery, Recovery]:
-        recovery = self._recover()
-        self._leave_sink_plan(planned, recovery)
+        recovery = self._sinks.recover()
+        sink_plan = self._sinks.leave_plan(planned.packed, recovery)
         data_sources.register(spark, job_sink.JobSink)
         writer = (
             planned.frames.writeStream.format(job_sink.JobSink.name())
             .outputMode("append")
-            .option("plan", str(self._sink_plan))
+            .option("plan", str(sink_plan))
             .option("checkpointLocation", str(self._spark_checkpoint))
         )
         if run_context.launched() is not None:  # elsewhere jobs of one name may run at once
