@@ -29,5 +29,5 @@ def on_spark(spark: SparkSession) -> Iterator[SparkSession]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_session, "start", start)
-        patch.setattr(spark, "stop", lambda: None)
+        patch.setattr(spark_session, "stop", lambda session: None)
         yield spark

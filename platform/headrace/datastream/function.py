@@ -127,6 +127,7 @@ class Function(abc.ABC):  # noqa: B024 - PyFlink's base class has no abstract me
         """Called once per worker process and subtask, before the first record."""
 
     def close(self) -> None:  # noqa: B027
-        """Called when the worker process ends in order: at the end of the job, or when Spark
-        lets an idle worker go. Not when it is killed, so nothing that matters can depend on it;
-        results must be emitted before, and cannot be from here."""
+        """Called once for each `open`: when the job ends, in whatever way, or before, when Spark
+        lets an idle worker go or a task has failed. Not in a process that is killed, so nothing
+        that matters can depend on it; results cannot be emitted, nor anything counted, from here.
+        What it raises is in the worker's log (the job in one process raises it)."""

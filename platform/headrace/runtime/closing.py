@@ -1,28 +1,38 @@
 """Closes what a worker process has opened, when the process ends in order.
 
-Spark's daemon sends its workers SIGHUP when the application ends; a worker that is killed closes
-nothing.
+A worker ends when Spark closes its connection: at the end of the application, after a failed task,
+or when it had nothing to do for a minute. At the end of the application Spark's daemon sends it
+SIGHUP at the same moment. A worker that is killed closes nothing.
 """
 
 from __future__ import annotations
 
-import os
+import atexit
+import importlib
 import signal
+import socket
 import sys
 import threading
 import traceback
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
+
+Worker = Callable[[socket.socket, bool], int]
+
+SIGNALS = (signal.SIGHUP, signal.SIGTERM)
 
 _closers: list[Callable[[], None]] = []
 
 
 def at_end(close: Callable[[], None]) -> None:
     """Call `close` once, before this process ends."""
-    if not _closers and threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGHUP, signal.SIGTERM):
-            if signal.getsignal(number) is signal.SIG_DFL:  # a program's own handler stays
-                signal.signal(number, _end)
+    if not _closers:
+        atexit.register(close_all)  # Spark's daemon leaves it out
+        _obey_signals()
+        main = sys.modules["__main__"]
+        if getattr(main.__spec__, "name", "") == "pyspark.daemon":
+            install(main)  # Spark's own, of a session that the program has made
     _closers.append(close)
 
 
@@ -35,7 +45,54 @@ def close_all() -> None:
             traceback.print_exc(file=sys.stderr)
 
 
+def install(daemon: Any) -> None:
+    """Have the workers that a daemon of Spark's forks, or the one that this process is, close what
+    they opened."""
+    worker = importlib.import_module("pyspark.worker")
+    worker.main = obeying(worker.main)  # type: ignore[attr-defined]
+    daemon.worker = closing_behind(daemon.worker)
+
+
+def obeying(main: Callable[..., Any]) -> Callable[..., Any]:
+    """Spark's loop over a worker's task, in which it waits for the task, too. In front of it the
+    daemon has reset all signals."""
+
+    def run(*streams: Any) -> Any:
+        if _closers:
+            _obey_signals()
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        return main(*streams)
+
+    return run
+
+
+def closing_behind(worker: Worker) -> Worker:
+    """Spark's worker, that closes what it opened when it is not used again: any answer but 0.
+    Signals wait for the next task, so that none cuts that short."""
+
+    def run(sock: socket.socket, authenticated: bool) -> int:
+        code = 1
+        try:
+            code = worker(sock, authenticated)
+        finally:
+            if _closers:
+                signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+            if code:
+                close_all()
+        return code
+
+    return run
+
+
+def _obey_signals() -> None:
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            if signal.getsignal(number) is signal.SIG_DFL:  # a program's own handler stays
+                signal.signal(number, _end)
+
+
 def _end(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_DFL)
-    close_all()
-    os.kill(os.getpid(), number)
+    """The function that runs may hold what closing it needs: it is left first."""
+    for each in SIGNALS:
+        signal.signal(each, signal.SIG_IGN)
+    raise SystemExit(128 + number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from headrace.datastream.function import Function
@@ -38,8 +39,9 @@ class OpenFunctions:
         return sink.function
 
     def close(self) -> None:
-        while self._open:
-            self._open.popitem()[1].close()
+        with ExitStack() as closes:
+            while self._open:
+                closes.callback(self._open.popitem()[1].close)
 
 
 #: Of this worker process: it serves one program at a time, and runs one task at a time.

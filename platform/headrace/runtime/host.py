@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from headrace.runtime import frames, metrics
@@ -72,10 +73,11 @@ class LevelHost:
             opening(node.name, _keyed(node).open, task, self.current)
 
     def close(self) -> None:
-        """Close the functions; the host is not used any more."""
-        self._pipeline.close()
-        for node in self._nodes.values():
-            _keyed(node).close()
+        """Close the functions, as a pipeline does; the host is not used any more."""
+        with ExitStack() as closes:
+            for node in self._nodes.values():
+                closes.callback(_keyed(node).close)
+            closes.callback(self._pipeline.close)
 
     def run(
         self, group: int, received: Iterable[Frame], store: Store, *, again: bool = False

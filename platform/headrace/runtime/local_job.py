@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextlib import ExitStack
 from typing import Any
 
 from headrace.common import restart_strategy
@@ -56,15 +57,12 @@ class LocalJob:
         state_dir.mkdir(parents=True, exist_ok=True)
         where = SourceContext(state_dir, self._context.parallelism)
         readers = [LocalReader(n, source, where) for n, source in self._sources.items()]
-        try:
+        with ExitStack() as closes:
+            for close in (self._sinks.close, self._run.close, *(r.close for r in readers)):
+                closes.callback(close)
             self._read(readers)
             if not self._context.stop.asked.is_set():
                 self._batch({}, ended=True)
-        finally:
-            for reader in readers:
-                reader.close()
-            self._run.close()
-            self._sinks.close()
         self._sinks.release()
         took = int((time.monotonic() - begun) * 1000)
         return JobExecutionResult(JobID(self._context.job_id), took, self.counters)

@@ -6,8 +6,11 @@ For tests of jobs and of the runtime: a micro-batch takes milliseconds, and time
 from __future__ import annotations
 
 import copy
+import sys
+import traceback
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,11 +84,12 @@ class LocalRun:
 
     def close(self) -> None:
         """Close the job's functions."""
-        for host in self._hosts.values():
-            host.close()
-        for pipeline in self._pipelines.values():
-            pipeline.close()
-        self._hosts, self._pipelines = {}, {}
+        with ExitStack() as closes:
+            for pipeline in self._pipelines.values():
+                closes.callback(pipeline.close)
+            for host in self._hosts.values():
+                closes.callback(host.close)
+            self._hosts, self._pipelines = {}, {}
 
     def _pipeline(self, source: int, task: int) -> Pipeline:
         subtask = task % self.program.subtasks
@@ -163,7 +167,11 @@ class LocalRun:
         return Snapshot(stores, copy.deepcopy(self.metrics))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """As a restart after a failure: state as it was, functions opened anew."""
+        """As a restart after a failure: state as it was, functions closed and opened anew."""
+        try:
+            self.close()
+        except Exception:  # the failure is what counts
+            traceback.print_exc(file=sys.stderr)
         self._stores.clear()
         for at, (head, entries) in snapshot.stores.items():
             store = self._stores[at]

@@ -46,6 +46,7 @@ class LocalSinks:
 
     def _call(self, run: LocalRun, sent: list[Frame]) -> None:
         if self._functions is None or self._functions.program is not run.program:
+            self.close()
             self._functions = OpenFunctions(run.program)  # a restart opens them anew
         writers = FunctionWriters(self._functions)
         for frame in sent:

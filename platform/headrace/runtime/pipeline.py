@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from headrace.common.typeinfo import TypeInformation, TypeMismatch
@@ -71,12 +72,14 @@ class Pipeline:
             operator.finish(output)
 
     def close(self) -> None:
-        """Close the functions that were opened."""
-        for operator, _ in self._opened():
-            operator.close()
-        for function in self._open_selectors:
-            function.close()
-        self._outputs, self._open_selectors = {}, []
+        """Close the functions that were opened. One that fails does not keep the others from it;
+        its error is raised behind them."""
+        with ExitStack() as closes:
+            for function in self._open_selectors:
+                closes.callback(function.close)
+            for operator, _ in self._opened():
+                closes.callback(operator.close)
+            self._outputs, self._open_selectors = {}, []
 
     def context(self, node: Node) -> TaskContext:
         return TaskContext(node.name, self.program, self.measures, self._subtask)

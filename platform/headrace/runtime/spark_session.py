@@ -15,7 +15,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from headrace.common.type_base import HIDDEN_VARIABLE
-from headrace.runtime import worker_sockets
+from headrace.runtime import worker_ends, worker_sockets
 from headrace.runtime.context import RunContext
 from headrace.wire import rundir
 
@@ -73,7 +73,7 @@ def stop(session: SparkSession) -> None:
     with _lock:
         _jobs = max(0, _jobs - 1)
         if not _jobs:
-            session.stop()
+            worker_ends.stop(session)
 
 
 def _started(context: RunContext, parallelism: int) -> SparkSession:

@@ -9,13 +9,10 @@ import gc
 import importlib
 import socket
 import sys
-from collections.abc import Callable
 
 from pyspark import daemon
 
 from headrace.runtime import closing
-
-Worker = Callable[[socket.socket, bool], int]
 
 #: The workers that run tasks; the daemon's first argument says which kind it forks.
 TASKS = "pyspark.worker"
@@ -33,31 +30,16 @@ def main() -> None:
     if sys.argv[1:2] == [TASKS]:
         for module in PRELOADED:
             importlib.import_module(module)
+        closing.install(daemon)
         # shared with the workers, and left out when each of them collects garbage after a task
         gc.freeze()
         # records are many objects at a time and no cycles: looking for those took longer than work
         gc.set_threshold(100_000, 10, 10)
-        daemon.worker = closing_behind(daemon.worker)  # type: ignore[assignment]
     daemon.worker = parting_quietly(daemon.worker)  # type: ignore[assignment]
     daemon.manager()
 
 
-def closing_behind(worker: Worker) -> Worker:
-    """Spark's worker, that closes what it opened when it is not used again: any answer but 0."""
-
-    def run(sock: socket.socket, authenticated: bool) -> int:
-        code = 1
-        try:
-            code = worker(sock, authenticated)
-        finally:
-            if code:
-                closing.close_all()
-        return code
-
-    return run
-
-
-def parting_quietly(worker: Worker) -> Worker:
+def parting_quietly(worker: closing.Worker) -> closing.Worker:
     """Spark's worker, without a traceback where the JVM has gone before it: a query has stopped."""
 
     def run(sock: socket.socket, authenticated: bool) -> int:

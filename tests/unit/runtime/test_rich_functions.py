@@ -110,6 +110,55 @@ def test_functions_of_every_kind_are_opened_and_closed_once(tmp_path: Path) -> N
     assert sorted(closed) == [f"close {kind}" for kind in KINDS]
 
 
+class Stuck(_Written, MapFunction):
+    def map(self, value: Any) -> Any:
+        return value
+
+    def close(self) -> None:
+        raise ValueError("cannot close")
+
+
+def test_one_that_cannot_close_keeps_no_other_open(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def stuck(stream: DataStream) -> DataStream:
+        return all_kinds(log, stream.map(Stuck(log, "stuck"))).map(Stuck(log, "stuck, too"))
+
+    job = LocalJob(stuck, out_of_orderness=None)
+    job.only(s0=[1])
+    with pytest.raises(ValueError, match="cannot close"):
+        job.run.close()
+    closed = [line for line in log.read_text().split("\n") if line.startswith("close")]
+    assert sorted(closed) == [f"close {kind}" for kind in KINDS]
+
+
+class Failing(_Written, MapFunction):
+    """At its third value, once."""
+
+    def map(self, value: Any) -> Any:
+        if value == 3 and not self.log.with_name("failed").exists():
+            self.log.with_name("failed").touch()
+            raise ValueError("once")
+        return value
+
+
+def test_a_job_that_is_restarted_closes_what_it_opens_anew(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    settings = {"headrace.executor": "in-process", "restart-strategy.type": "fixed-delay"}
+    settings |= {f"restart-strategy.fixed-delay.{k}": v for k, v in RETRY.items()}
+    env = StreamExecutionEnvironment.get_execution_environment(Configuration(settings))
+    env.set_parallelism(1)
+    stream = env.from_collection([1, 2, 3]).map(Failing(log, "map"))
+    stream.key_by(Keyed(log, "key")).process(Processed(log, "process")).add_sink(print)
+    env.execute()
+    lines = log.read_text().splitlines()
+    assert lines.count("open map") == lines.count("close map") == 2
+    assert lines.count("open process") == lines.count("close process") >= 1
+    assert lines.count("open key") == lines.count("close key") >= 1
+
+
+RETRY = {"attempts": "2", "delay": "1 ms"}
+
 WORKER = """
 import sys, time
 from headrace.runtime import closing
@@ -139,7 +188,63 @@ def test_a_worker_that_is_told_to_end_closes_what_it_opened() -> None:
         out, err = worker.communicate(timeout=20)
     assert out.split() == ["last", "first"]
     assert "cannot close" in err
-    assert worker.returncode == -signal.SIGHUP
+    assert worker.returncode == 128 + signal.SIGHUP
+
+
+IDLE_WORKER = """
+import os, signal, sys, types
+import pyspark.worker as spark
+from headrace.runtime import closing
+
+def closed():
+    print("closing", flush=True)
+    sys.stdin.readline()
+    print("closed", flush=True)
+
+def task(infile, outfile):
+    if closing._closers:
+        print("waits", flush=True)
+        sys.stdin.readline()
+    else:
+        closing.at_end(closed)
+
+def worker(sock, authenticated):
+    "As Spark's: a task after the other."
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        spark.main(None, None)
+    except SystemExit as end:
+        return end.code
+    return 0
+
+spark.main = task
+daemon = types.SimpleNamespace(worker=worker)
+closing.install(daemon)
+while not daemon.worker(None, True):
+    pass
+print("ends", flush=True)
+os._exit(0)
+"""
+
+
+def test_a_worker_that_waits_for_a_task_closes_in_full_when_it_is_told_to_end() -> None:
+    """Spark's daemon says it by a signal, in front of each task back in its default: it ends the
+    process."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
+    with subprocess.Popen(
+        [sys.executable, "-c", IDLE_WORKER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=env,
+        text=True,
+    ) as worker:
+        assert worker.stdout is not None and worker.stdout.readline() == "waits\n"
+        worker.send_signal(signal.SIGHUP)
+        assert worker.stdout.readline() == "closing\n"
+        worker.send_signal(signal.SIGHUP)
+        out, _ = worker.communicate("go on\n", timeout=60)
+    assert out.split() == ["closed", "ends"]
+    assert worker.returncode == 0
 
 
 class Facts(MapFunction):
@@ -364,9 +469,9 @@ def test_every_function_has_open_and_close() -> None:
 def test_a_worker_that_spark_lets_go_closes_what_it_opened(code: int, closed: bool) -> None:
     """Between two tasks it answers 0, and stays."""
     script = (
-        "from headrace.runtime import closing, worker_daemon\n"
+        "from headrace.runtime import closing\n"
         "closing.at_end(lambda: print('closed'))\n"
-        f"print(worker_daemon.closing_behind(lambda sock, authenticated: {code})(None, True))\n"
+        f"print(closing.closing_behind(lambda sock, authenticated: {code})(None, True))\n"
         "import os, sys; sys.stdout.flush(); os._exit(0)\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
