@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import pickle
+from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 
 pytest.importorskip("fastavro")
 
-from headrace.common import Configuration, Row
+from headrace.common import Configuration, Row, Types
 from headrace.common.serialization import DeserializationError
-from headrace.common.typeinfo import TypeMismatch
+from headrace.common.typeinfo import TypeInformation, TypeMismatch
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.datastream.connectors.file_system import BucketAssigner, FileSink
 from headrace.datastream.formats.avro import (
@@ -56,11 +60,50 @@ def test_rows_are_written_and_read() -> None:
     assert writer.serialize({"name": "Ada", "age": 1, "homes": []}) == b"\x06Ada\x02\x02\x00"
 
 
+TYPES = [
+    ("int", Types.INT(), 3),
+    ("float", Types.FLOAT(), 0.10000000149011612),
+    ("bytes", Types.PRIMITIVE_ARRAY(Types.BYTE()), b"ab"),
+    ({"type": "map", "values": "long"}, Types.MAP(Types.STRING(), Types.LONG()), {"a": 1}),
+    ({"type": "enum", "name": "E", "symbols": ["ON", "OFF"]}, Types.STRING(), "OFF"),
+    ({"type": "fixed", "name": "F", "size": 2}, Types.PRIMITIVE_ARRAY(Types.BYTE()), b"ab"),
+    ({"type": "int", "logicalType": "date"}, Types.SQL_DATE(), date(2021, 2, 3)),
+    ({"type": "int", "logicalType": "time-millis"}, Types.SQL_TIME(), time(4, 5, 6)),
+    (
+        {"type": "long", "logicalType": "timestamp-millis"},
+        Types.SQL_TIMESTAMP(),
+        datetime(2021, 2, 3, 4, 5, 6, 7000),
+    ),
+    (
+        {"type": "bytes", "logicalType": "decimal", "precision": 5, "scale": 2},
+        Types.BIG_DEC(),
+        Decimal("1.50"),
+    ),
+    ({"type": "string", "logicalType": "uuid"}, Types.STRING(), str(UUID(int=1))),
+    (["null", "string"], Types.STRING(), None),
+    (["string", "int"], Types.PICKLED_BYTE_ARRAY(), 5),
+]
+
+
+@pytest.mark.parametrize(("kind", "declared", "value"), TYPES)
+def test_types_are_flinks(kind: Any, declared: TypeInformation, value: Any) -> None:
+    inner = {"type": "record", "name": "Inner", "fields": [{"name": "x", "type": kind}]}
+    fields = [{"name": "one", "type": inner}, {"name": "other", "type": ["null", "Inner"]}]
+    schema = json.dumps({"type": "record", "name": "T", "fields": fields})
+    reader = AvroRowDeserializationSchema(avro_schema_string=schema)
+    within = Types.ROW_NAMED(["x"], [declared])
+    assert reader.produced_type == Types.ROW_NAMED(["one", "other"], [within, within])
+    writer = AvroRowSerializationSchema(avro_schema_string=schema)
+    assert reader.deserialize(writer.serialize(Row(Row(value), None))) == Row(Row(value), None)
+    both = reader.deserialize(writer.serialize((Row(value), (value,))))
+    assert both == Row(Row(value), Row(value))
+
+
 def test_what_does_not_fit_is_said() -> None:
     writer = AvroRowSerializationSchema(avro_schema_string=SCHEMA)
     with pytest.raises(TypeMismatch, match="does not fit its Avro schema"):
         writer.serialize(Row(5, None, []))
-    with pytest.raises(TypeMismatch, match="no record of 3 fields"):
+    with pytest.raises(TypeMismatch, match="1 fields, not 3"):
         writer.serialize(Row("Ada"))
     with pytest.raises(DeserializationError, match="no record of the Avro schema"):
         AvroRowDeserializationSchema(avro_schema_string=SCHEMA).deserialize(b"\xff")

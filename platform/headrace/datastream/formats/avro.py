@@ -23,6 +23,7 @@ from headrace.common.type_base import TypeInformation, TypeMismatch, shown
 from headrace.common.types import Row
 from headrace.connectors.files.formats import PartWriter
 from headrace.datastream.connectors.file_source import BulkFormat, FileSource, open_binary
+from headrace.datastream.formats import avro_types
 
 __all__ = [
     "AvroBulkWriters",
@@ -107,16 +108,20 @@ class AvroRowDeserializationSchema(DeserializationSchema):
 
     def __init__(self, record_class: Any = None, avro_schema_string: str | None = None) -> None:
         self._schema = _given(record_class, avro_schema_string)
-        self._names = self._schema.field_names
+        self._type = _row_type(self._schema)
+
+    @property
+    def produced_type(self) -> TypeInformation:
+        return self._type
 
     def deserialize(self, data: bytes | None) -> Row | None:
         if data is None:
             return None
         try:
             found = _fastavro().schemaless_reader(io.BytesIO(data), self._schema.parsed, None)
+            row: Row = self._type.check(avro_types.read(found))
         except Exception as error:  # whatever the bytes have led to
             raise DeserializationError(f"no record of the Avro schema: {error!r}") from error
-        row: Row = as_rows(self._schema.parsed, found)
         return row
 
 
@@ -125,17 +130,23 @@ class AvroRowSerializationSchema(SerializationSchema):
 
     def __init__(self, record_class: Any = None, avro_schema_string: str | None = None) -> None:
         self._schema = _given(record_class, avro_schema_string)
-        self._names = self._schema.field_names
+        self._type = _row_type(self._schema)
 
     def serialize(self, value: Any) -> bytes:
-        record = as_record(value, self._names)
         buffer = io.BytesIO()
         try:
-            _fastavro().schemaless_writer(buffer, self._schema.parsed, record)
+            record = self._type.check(value).as_dict(recursive=True)
+            _fastavro().schemaless_writer(buffer, self._schema.parsed, avro_types.written(record))
         except (ValueError, TypeError, AttributeError, KeyError) as error:
-            reason = f"{shown(value)} does not fit its Avro schema: {error!r}"
+            reason = f"{shown(value)} does not fit its Avro schema: {error!s:.120}"
             raise TypeMismatch(reason) from error
         return buffer.getvalue()
+
+
+def _row_type(schema: AvroSchema) -> TypeInformation:
+    """Raises TypeError for a schema of something else than a record."""
+    _ = schema.field_names
+    return avro_types.row_type(schema.parsed)
 
 
 class AvroInputFormat(FileSource):
@@ -216,23 +227,6 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
-    return value
-
-
-def as_rows(kind: Any, value: Any) -> Any:
-    """A value of a schema's type with Rows in place of all its records."""
-    if isinstance(kind, list):  # a union: at most one of its types has records
-        kinds = [each for each in kind if isinstance(each, dict)]
-        return as_rows(kinds[0], value) if len(kinds) == 1 else value
-    if not isinstance(kind, dict) or value is None:
-        return value
-    if kind["type"] == "record" and isinstance(value, dict):
-        fields = {field["name"]: field["type"] for field in kind["fields"]}
-        return Row._named(tuple(fields), [as_rows(k, value[name]) for name, k in fields.items()])
-    if kind["type"] == "array" and isinstance(value, list):
-        return [as_rows(kind["items"], each) for each in value]
-    if kind["type"] == "map" and isinstance(value, dict):
-        return {key: as_rows(kind["values"], each) for key, each in value.items()}
     return value
 
 
