@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import TypeInformation
 
 
@@ -14,7 +15,7 @@ class OutputTag:
         if not tag_id:
             raise ValueError("an OutputTag needs a name")
         self.tag_id = tag_id
-        self.type_info = type_info
+        self.type_info = type_of(type_info)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OutputTag) and other.tag_id == self.tag_id

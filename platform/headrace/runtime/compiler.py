@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.execution_mode import RuntimeExecutionMode
@@ -127,7 +126,6 @@ class _Compiler:
         self._check_uids()
 
     def _add(self, number: int, transformation: Transformation) -> None:
-        transformation.output_type = type_of(transformation.output_type)
         node = Node(
             id=number,
             uid=transformation.uid or f"{GENERATED_UID}{number}",
@@ -140,6 +138,7 @@ class _Compiler:
             chaining=transformation.chaining,
             slot_sharing_group=transformation.slot_sharing_group,
             description=transformation.description,
+            line=transformation.line,
         )
         self.nodes[transformation.id] = node
         generators = self._generators(number, transformation, node.level)

@@ -84,7 +84,8 @@ def _cut(text: str) -> str:
 
 
 def _user_frames(trace: str) -> str:
-    """The traceback without the frames of headrace itself."""
+    """The traceback without the frames of headrace itself; empty where there are no others: the
+    operator's results are at fault then."""
     lines = trace.strip("\n").splitlines()
     kept: list[str] = []
     skipping = False
@@ -95,4 +96,4 @@ def _user_frames(trace: str) -> str:
             skipping = False
         if not skipping:
             kept.append(line)
-    return "\n".join(kept)
+    return "\n".join(kept) if any(line.startswith("  File ") for line in kept) else ""

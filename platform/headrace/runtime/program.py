@@ -18,6 +18,7 @@ from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.runtime import keys
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
 from headrace.runtime.operators.timestamps import AssignTimestamps
+from headrace.runtime.transformations import GraphError
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Node:
     chaining: str = "ALWAYS"
     slot_sharing_group: str | None = None
     description: str | None = None
+    #: The line of the job's program that asked for it.
+    line: str = ""
     #: Names of the watermark generators upstream, on keyed operators.
     generators: frozenset[str] = frozenset()
 
@@ -145,7 +148,11 @@ class PackedProgram:
 
     @classmethod
     def pack(cls, program: Program) -> PackedProgram:
-        body = cloudpickle.dumps(program)
+        """Raises GraphError for what cannot be sent, naming the operator at fault."""
+        try:
+            body = cloudpickle.dumps(program)
+        except Exception as error:
+            raise GraphError(_at_fault(program, error)) from error
         return cls(hashlib.sha256(body).hexdigest()[:16], body)
 
     def unpack(self) -> Program:
@@ -163,3 +170,18 @@ class PackedProgram:
 
 
 _unpacked: dict[str, Program] = {}
+
+
+def _at_fault(program: Program, error: Exception) -> str:
+    """The first operator, source or sink that cannot be pickled, and how to do without."""
+    for node in program.nodes.values():
+        keys = [target.selector for targets in node.outputs.values() for target in targets]
+        part = (node.operator, program.sources.get(node.id), program.sinks.get(node.id), keys)
+        try:
+            cloudpickle.dumps(part)
+        except Exception as own:
+            return (
+                f"{node.name!r} cannot be sent to the workers: {own}; make in open() what stays on "
+                f"a machine: locks, connections, open files ({node.line})"
+            )
+    return f"the program cannot be sent to the workers: {error}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from headrace.common.type_hints import type_of
 from headrace.common.typeinfo import TypeInformation
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.output_tag import OutputTag
@@ -50,6 +51,13 @@ class Transformation:
     #: The line of the job's program that asked for it.
     line: str = field(default_factory=line_of_program)
     id: int = field(default_factory=lambda: next(_ids))
+
+    def __post_init__(self) -> None:
+        """Raises GraphError for an output type that is none."""
+        try:
+            self.output_type = type_of(self.output_type)
+        except TypeError as error:
+            raise GraphError(f"the output type of {self.name!r}: {error} ({self.line})") from None
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
+from headrace.common.typeinfo import RowTypeInfo, TupleTypeInfo, TypeInformation
 from headrace.common.types import Row
 from headrace.datastream.streams.refusals import refuse
 from headrace.runtime.operators.operator import method
@@ -28,6 +29,18 @@ def projection(positions: Sequence[int]) -> Callable[[Any], tuple[Any, ...]]:
     if not positions:
         refuse("a projection needs a field")
     return lambda value: tuple(value[position] for position in positions)
+
+
+def refuse_no_field(declared: TypeInformation | None, field: int | str) -> None:
+    """Raises GraphError where values of the declared type have no such field."""
+    if isinstance(declared, RowTypeInfo):
+        known: Sequence[object] = declared.field_names
+    elif isinstance(declared, TupleTypeInfo) and isinstance(field, int):
+        known = range(len(declared.field_types))
+    else:
+        return
+    if not -len(known) <= field < len(known) if isinstance(field, int) else field not in known:
+        refuse(f"there is no field {field!r}; the fields are {', '.join(map(str, known))}")
 
 
 def _field(field: int | str) -> Callable[[Any], Any]:

@@ -9,6 +9,7 @@ from headrace.common.typeinfo import TypeInformation
 from headrace.common.types import Row
 from headrace.datastream.closeable_iterator import CloseableIterator
 from headrace.datastream.functions import Function, KeyedProcessFunction
+from headrace.datastream.streams import fields
 from headrace.datastream.streams.refusals import refuse, refuse_no_function
 from headrace.datastream.streams.stream import DataStream
 from headrace.datastream.window import (
@@ -94,6 +95,7 @@ class KeyedStream(DataStream):
     def _accumulate(self, name: str, kind: Kind, position: int | str) -> DataStream:
         if not isinstance(position, int | str):
             raise TypeError(f"a field is an int or a str, not {position!r}")
+        fields.refuse_no_field(self.get_type(), position)
         return self.reduce(Accumulate(kind, position)).name(name)
 
     # --- windows and joins

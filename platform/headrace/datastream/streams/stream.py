@@ -81,14 +81,14 @@ class DataStream(StreamEnds, DataFrames):
         return self._stateless("flat_map", "FlatMap", func, output_type)
 
     def filter(self, func: Any) -> DataStream:
-        return self._stateless("filter", "Filter", func, None, self.get_type())
+        return self._stateless("filter", "Filter", func, self.get_type())
 
     def process(
         self, func: ProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         if isinstance(func, KeyedProcessFunction):
             refuse("a KeyedProcessFunction needs a keyed stream; call key_by before process")
-        return self._stateless("process", "Process", func, None, output_type)
+        return self._stateless("process", "Process", func, output_type)
 
     def project(self, *field_indexes: int) -> DataStream:
         """Tuples of only these fields, in this order."""
@@ -105,15 +105,13 @@ class DataStream(StreamEnds, DataFrames):
         kind: str,
         name: str,
         function: Any,
-        checked: TypeInformation | None,
-        declared: TypeInformation | None = None,
+        declared: TypeInformation | None,
     ) -> DataStream:
         refuse_no_function(kind, function)
         refuse_keyed_state(function, "its stream is not keyed; call key_by before it")
         transformation = MapTransformation(
-            name=name, inputs=self._edges, output_type=checked, kind=kind, function=function
+            name=name, inputs=self._edges, output_type=declared, kind=kind, function=function
         )
-        transformation.output_type = checked or declared
         return DataStream(self._environment, [Edge(transformation)])
 
     def assign_timestamps_and_watermarks(self, watermark_strategy: WatermarkStrategy) -> DataStream:

@@ -32,6 +32,8 @@ class _Windows:
     _functions: tuple[type, ...]
 
     def __init__(self, stream: KeyedStream, window_assigner: WindowAssigner[Any, Any]) -> None:
+        if not isinstance(window_assigner, WindowAssigner):
+            refuse(f"windows are made by a WindowAssigner, not by {window_assigner!r:.80}")
         self._stream = stream
         self._assigner = window_assigner
         self._trigger: Trigger[Any, Any] | None = None

@@ -84,7 +84,12 @@ class FlatMap(_UserFunction):
     def _all(self, elements: Iterator[Element], send: Send) -> None:
         call, check = self._call, self._check
         for timestamp, value in elements:
-            for result in call(value) or ():
+            results = call(value) or ()
+            if not hasattr(results, "__iter__"):
+                raise TypeError(
+                    f"flat_map gives an iterable of values or None, not {results!r:.80}"
+                )
+            for result in results:
                 send((timestamp, check(result) if check else result))
 
 
