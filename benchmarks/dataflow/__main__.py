@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pyspark
@@ -115,7 +116,8 @@ class _Comparison:
             ends = Ends(self._servers, read, topics.new(self._servers, "out"))
             env = StreamExecutionEnvironment.get_execution_environment()
             subject.build(env.set_parallelism(CORES), ends)
-            return running.run(env.compile(subject.name), self._machine, asked.warm_up)
+            machine = replace(self._machine, per_batch=asked.per_batch // subject.inputs)
+            return running.run(env.compile(subject.name), machine, asked.warm_up)
         finally:
             shutil.rmtree(self._machine.home, ignore_errors=True)
 

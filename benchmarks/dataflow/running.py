@@ -23,6 +23,7 @@ class Machine:
     memory_mib: int
     jars: list[str]
     home: Path
+    #: Of each input.
     per_batch: int
     #: Processes whose CPU and memory are not the job's: the broker.
     without: tuple[int, ...] = ()
