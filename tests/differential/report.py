@@ -14,17 +14,26 @@ _HEAD = """# The same programs on PyFlink and here
 `make differential` runs the programs of `tests/differential/programs` on PyFlink 2.3, in its own
 mini cluster, and on Headrace, with nothing changed but the import lines, and compares what they
 print line by line: sorted where Flink gives no order, in order for each key where it does. A
-program that fails on one side only is a difference. This page is the newest result; it is written
-by `make differential ARGS="--report docs/differential.md"`.
+program that fails on one side only is a difference.
+
+Headrace has two executors, and both are compared: `in-process`, and `spark` with
+`ARGS="--executor spark"`, where all programs share one Spark application. What PyFlink gave is
+kept beside its environment and not made again until a program changes (`--fresh` makes it again),
+so programs can be compared in portions: `ARGS="--executor spark windows_* state_*"`. This page is
+the newest result of either executor; `ARGS="--kept '*' --seeds 0-5 --report docs/differential.md"`
+writes it, and runs nothing.
 
 A run does not depend on how fast it is: the bounded watermark generators of Flink are replaced by
-ones that give a watermark behind each record (pace *each*, one record in a micro-batch here) or
-none before the end of input (pace *whole*, all records in one micro-batch). Programs of pace *each*
-have one subtask; others run with one, with two, or with both. `--seeds 0-9` writes and runs
-programs by chance: windows over events in disorder, with triggers and lateness.
+ones that give a watermark behind each record (pace *each*; here one record in a micro-batch) or
+none before the end of input (pace *whole*; here all records in one micro-batch). Programs of pace
+*each* have one subtask; others run with one, with two, or with both. `--seeds 0-9` writes and runs
+programs by chance: windows over events in disorder, with triggers and lateness. Where the clock
+decides (state that expires, timers of processing time), functions wait much longer than what is to
+pass, and much shorter than what is not.
 
-PyFlink has no evictors, iterations, accumulators and joins of streams: joins are compared with the
-same written out. Schemas of JSON need a broker there, and are not compared.
+PyFlink has no evictors, iterations, accumulators and joins of streams: joins and evictors are
+compared with the same written out. Kafka's connector does not come with it: schemas of JSON and CSV
+are called by hand.
 
 Differences that were found and mended: rows print with Python's values (`+I[a,None]`), those of CSV
 files as tables' rows; collected rows have names; `in` of a row finds names; a record without a time
@@ -59,7 +68,8 @@ def _figures(executor: str, compared: Sequence[Compared]) -> str:
 
 def _row(program: Program, compared: Mapping[str, Sequence[Compared]]) -> str:
     ways = ", ".join(f"{run.pace} {run.parallelism}" for run in program.runs)
-    results, reasons = [], {}
+    results: list[str] = []
+    reasons: dict[str, None] = {}
     for executor, found in compared.items():
         runs = [each for each in found if each.run.program == program.name]
         results.append(_result(runs))

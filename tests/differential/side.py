@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
+import time
 import traceback
 import types
 from collections.abc import Callable
@@ -132,10 +134,24 @@ def in_process() -> Callable[[str], None]:
 
 def on_spark() -> Callable[[str], None]:
     """All programs run on the application that the first one starts."""
+    import forks
+
     from headrace.runtime import context, python_sources, spark_session
 
+    folder = Path(tempfile.gettempdir())
+    context._laptop_runs[folder / "shared"] = True  # the first one's files stay
+    python = str(forks.interpreter(folder))
+    subprocess.Popen([sys.executable, forks.__file__, str(folder / "forks")])
+    while not (folder / "forks").exists():
+        time.sleep(0.1)
+    make_ready = spark_session.make_ready
+
+    def make_ready_to_fork(*arguments: Any) -> None:
+        make_ready(*arguments)
+        os.environ["PYSPARK_PYTHON"] = python
+
+    spark_session.make_ready = make_ready_to_fork
     spark_session.stop = lambda session: None
-    context._laptop_runs[Path(tempfile.gettempdir(), "shared")] = True  # its files stay
     whole = python_sources.CollectionData
 
     class OneReader(python_sources._CollectionReader):

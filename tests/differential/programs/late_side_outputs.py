@@ -5,8 +5,8 @@
 from pyflink.common import Duration, Time, Types, WatermarkStrategy
 from pyflink.common.watermark_strategy import TimestampAssigner
 from pyflink.datastream import (
+    KeyedProcessFunction,
     OutputTag,
-    ProcessFunction,
     ProcessWindowFunction,
     StreamExecutionEnvironment,
 )
@@ -48,7 +48,7 @@ class SumOfAll(ProcessAllWindowFunction):
         yield "all", sum(each[1] for each in elements), context.window().max_timestamp()
 
 
-class ByWatermark(ProcessFunction):
+class ByWatermark(KeyedProcessFunction):
     """Late by what a function itself sees of time."""
 
     def process_element(self, value, ctx):
@@ -97,7 +97,7 @@ def main():
         stream.get_side_output(late()).map(lambda e: (e[0], -e[1], e[2]), triple()).print(
             f"late for {name}"
         )
-    seen = keyed.map(lambda e: e, triple()).process(ByWatermark(), triple())
+    seen = keyed.process(ByWatermark(), triple())
     seen.print("in time")
     seen.get_side_output(late()).print("behind the watermark")
     env.execute()

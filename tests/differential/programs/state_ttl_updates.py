@@ -4,7 +4,7 @@
 # order: key
 import time
 
-from pyflink.common import Time, Types
+from pyflink.common import Configuration, Time, Types
 from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.state import MapStateDescriptor, StateTtlConfig, ValueStateDescriptor
 
@@ -40,7 +40,9 @@ class Kept(KeyedProcessFunction):
 
 
 def main():
-    env = StreamExecutionEnvironment.get_execution_environment()
+    configuration = Configuration()
+    configuration.set_integer("python.state.cache-size", 0)  # else PyFlink does not see it expire
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
     steps = env.from_collection(STEPS, Types.STRING())
     steps.key_by(lambda step: 0).process(Kept()).print()
     env.execute()

@@ -4,7 +4,7 @@
 # order: key
 import time
 
-from pyflink.common import Time, Types
+from pyflink.common import Configuration, Time, Types
 from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.state import StateTtlConfig, ValueStateDescriptor
 
@@ -29,7 +29,9 @@ class Kept(KeyedProcessFunction):
 
 
 def main():
-    env = StreamExecutionEnvironment.get_execution_environment()
+    configuration = Configuration()
+    configuration.set_integer("python.state.cache-size", 0)  # else PyFlink does not see it expire
+    env = StreamExecutionEnvironment.get_execution_environment(configuration)
     pairs = env.from_collection(PAIRS, Types.TUPLE([Types.STRING(), Types.INT()]))
     pairs.key_by(lambda p: p[0]).process(Kept()).print()
     env.execute()
