@@ -282,7 +282,9 @@ def test_a_dataclass_describes_rows() -> None:
 
 
 def test_json_lines(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('{"name":"Ada","age":36,"tags":["a"]}\n\n{"name":"Bob"}\n')
+    (tmp_path / "a.json").write_text(
+        '{"name":"Ada","age":36,"tags":["a"]}\n\nnull\n{"name":"Bob"}\n'
+    )
     lines = JsonLinesFormat(PERSON)
     assert rows_of(lines, tmp_path) == [Row("Ada", 36, ["a"]), Row("Bob", None, None)]
     (tmp_path / "a.json").write_text('{"name":"Ada"}\n{"name":"Bob","age":"x"}\n')

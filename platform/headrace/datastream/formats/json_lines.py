@@ -15,8 +15,8 @@ from headrace.datastream.formats.json import JsonRowDeserializationSchema
 
 
 class JsonLinesFormat(StreamFormat):
-    """Rows of a declared type (Types.ROW_NAMED, a dataclass, DataTypes.ROW). Empty lines are left
-    out. A line that does not fit fails the job, naming file and line."""
+    """Rows of a declared type (Types.ROW_NAMED, a dataclass, DataTypes.ROW). Empty lines, and null,
+    are left out. A line that does not fit fails the job, naming file and line."""
 
     def __init__(self, type_info: Any, fail_on_missing_field: bool = False) -> None:
         self._type = row_type(type_info)
@@ -29,13 +29,12 @@ class JsonLinesFormat(StreamFormat):
     def read(self, path: str) -> Iterator[Row]:
         with open_binary(path) as file:
             for number, line in enumerate(io.BufferedReader(file), 1):  # type: ignore[type-var]
-                if line.strip():
-                    yield self._row(line, f"{path}, line {number}")
+                row = self._row(line, f"{path}, line {number}") if line.strip() else None
+                if row is not None:
+                    yield row
 
-    def _row(self, line: bytes, where: str) -> Row:
+    def _row(self, line: bytes, where: str) -> Row | None:
         try:
-            row = self._schema.deserialize(line)
+            return self._schema.deserialize(line)
         except DeserializationError as error:
             raise ValueError(f"{where}: {error}") from error
-        assert row is not None
-        return row
