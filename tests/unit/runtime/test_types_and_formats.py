@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
 
@@ -132,6 +133,22 @@ def test_json_is_read_and_written_as_flink_does(
     assert found.deserialize(f'{{"a":{given}}}'.encode()) == Row(value)
     writer = JsonRowSerializationSchema.builder().with_type_info(row).build()
     assert writer.serialize(Row(value)).decode() == f'{{"a":{written}}}'
+
+
+@dataclass(kw_only=True)
+class Place:
+    lat: float
+    name: str | None = None
+
+
+def test_objects_within_may_be_of_a_dataclass() -> None:
+    row = Types.ROW_NAMED(["at"], [Types.OF(Place)])
+    read = JsonRowDeserializationSchema.builder().type_info(row).build()
+    assert read.deserialize(b'{"at":{"lat":"1.5"}}') == Row(Place(lat=1.5))
+    with pytest.raises(DeserializationError, match=r"field at\.lat is null"):
+        read.deserialize(b'{"at":{}}')
+    write = JsonRowSerializationSchema.builder().with_type_info(row).build()
+    assert write.serialize(Row(Place(lat=1.5))) == b'{"at":{"lat":1.5,"name":null}}'
 
 
 def test_parts_that_do_not_fit_are_none_where_errors_are_ignored() -> None:

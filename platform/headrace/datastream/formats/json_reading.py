@@ -80,7 +80,7 @@ class Reading:
             case RowTypeInfo():
                 return self.row(kind)
             case DataclassTypeInfo():
-                return self._of_fields(kind.field_names, kind.field_types, lambda v: kind.cls(*v))
+                return self._instance(kind)
             case TupleTypeInfo():
                 return self._tuple(kind)
             case MapTypeInfo():
@@ -98,6 +98,12 @@ class Reading:
     def row(self, kind: RowTypeInfo) -> Read:
         names = kind.field_names
         return self._of_fields(names, kind.field_types, lambda v: Row._named(names, v))
+
+    def _instance(self, kind: DataclassTypeInfo) -> Read:
+        names, cls = kind.field_names, kind.cls
+        return self._of_fields(
+            names, kind.field_types, lambda v: cls(**dict(zip(names, v, strict=True)))
+        )
 
     def _of_fields(
         self,
