@@ -3,6 +3,7 @@
     # runs: each 1, whole 2        what is run: pace and parallelism
     # order: key                   none (the default): lines are compared sorted; key: in order
                                    for each key, the first field; all: in order
+    # alone: yes                   on Spark its application ends with it, as in a process of its own
 
 Pace `each`: a watermark behind each record (here: one record in a micro-batch). `whole`: no
 watermark before the end of input (here: all records in one micro-batch)."""
@@ -27,6 +28,7 @@ class Run:
     path: Path
     pace: str
     parallelism: int
+    alone: bool = False
 
     def __str__(self) -> str:
         return f"{self.program} ({self.pace}, {self.parallelism})"
@@ -47,7 +49,8 @@ def read(path: Path) -> Program:
     runs = []
     for each in (_said(text, "runs") or _RUNS).split(","):
         pace, parallelism = each.split()
-        runs.append(Run(name, path, pace, int(parallelism)))
+        alone = _said(text, "alone") is not None
+        runs.append(Run(name, path, pace, int(parallelism), alone))
     title = text.split('"""')[1].split("\n")[0].rstrip(".")
     return Program(name, path, title, _said(text, "order") or "none", tuple(runs))
 

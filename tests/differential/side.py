@@ -1,6 +1,7 @@
 """One side: runs programs one after the other in this process, and says what they printed.
 
-    python side.py flink|headrace RESULTS  < one JSON object a line: {"path", "pace", "parallelism"}
+    python side.py flink|headrace RESULTS  < one JSON object a line: {"path", "pace", "parallelism",
+    "alone"}
 
 It is run by either environment's Python, so it imports nothing of the project by itself. A line of
 RESULTS for each program: {"lines": [...], "error": null or what kind}."""
@@ -51,7 +52,8 @@ class Capture:
         self._file.unlink()
 
 
-Prepare = Callable[[str, int], None]
+#: Is told what is run next.
+Prepare = Callable[[dict[str, Any]], None]
 
 
 def flink() -> Prepare:
@@ -74,11 +76,11 @@ def flink() -> Prepare:
 
     StreamExecutionEnvironment.get_execution_environment = staticmethod(environment)
 
-    def prepare(pace: str, parallelism: int) -> None:
-        get_gateway().jvm.System.setProperty("differential.pace", pace)
+    def prepare(asked: dict[str, Any]) -> None:
+        get_gateway().jvm.System.setProperty("differential.pace", asked["pace"])
         settings.update(
             {
-                "parallelism.default": str(parallelism),
+                "parallelism.default": str(asked["parallelism"]),
                 "pipeline.auto-watermark-interval": "0 ms",
                 # Else watermarks wait for a bundle's end, and BATCH mode can meet a deadlock of
                 # PyFlink's (a timer that ends a bundle, in drainUnregisteredTimers).
@@ -109,16 +111,17 @@ def headrace() -> Prepare:
         return original(configuration)
 
     StreamExecutionEnvironment.get_execution_environment = staticmethod(environment)
-    set_pace = on_spark() if executor == "spark" else in_process()
+    prepare_executor = on_spark() if executor == "spark" else in_process()
 
-    def prepare(pace: str, parallelism: int) -> None:
-        settings.update({"parallelism.default": str(parallelism), "headrace.executor": executor})
-        set_pace(pace)
+    def prepare(asked: dict[str, Any]) -> None:
+        settings["parallelism.default"] = str(asked["parallelism"])
+        settings["headrace.executor"] = executor
+        prepare_executor(asked)
 
     return prepare
 
 
-def in_process() -> Callable[[str], None]:
+def in_process() -> Prepare:
     from headrace.runtime import local_sources
 
     whole = local_sources._Collection.latest
@@ -126,14 +129,14 @@ def in_process() -> Callable[[str], None]:
     def one(self: Any, position: int) -> int:
         return min(position + 1, whole(self, position))
 
-    def set_pace(pace: str) -> None:
-        local_sources._Collection.latest = one if pace == "each" else whole
+    def prepare(asked: dict[str, Any]) -> None:
+        local_sources._Collection.latest = one if asked["pace"] == "each" else whole
 
-    return set_pace
+    return prepare
 
 
-def on_spark() -> Callable[[str], None]:
-    """All programs run on the application that the first one starts."""
+def on_spark() -> Prepare:
+    """Programs run on the application that an earlier one has started, if none ends it."""
     import forks
 
     from headrace.runtime import context, python_sources, spark_session
@@ -151,7 +154,11 @@ def on_spark() -> Callable[[str], None]:
         os.environ["PYSPARK_PYTHON"] = python
 
     spark_session.make_ready = make_ready_to_fork
-    spark_session.stop = lambda session: None
+    stop = spark_session.stop
+
+    def release(session: Any) -> None:
+        spark_session._jobs = 0
+
     whole = python_sources.CollectionData
 
     class OneReader(python_sources._CollectionReader):
@@ -163,10 +170,11 @@ def on_spark() -> Callable[[str], None]:
         def streamReader(self, schema: Any) -> Any:
             return OneReader(Path(self.options["path"]))
 
-    def set_pace(pace: str) -> None:
-        python_sources.CollectionData = OneByOne if pace == "each" else whole
+    def prepare(asked: dict[str, Any]) -> None:
+        python_sources.CollectionData = OneByOne if asked["pace"] == "each" else whole
+        spark_session.stop = stop if asked["alone"] else release
 
-    return set_pace
+    return prepare
 
 
 def run(path: str, rename: bool) -> str | None:
@@ -203,7 +211,7 @@ def main() -> None:
     for line in sys.stdin:
         asked = json.loads(line)
         capture.take()
-        prepare(asked["pace"], asked["parallelism"])
+        prepare(asked)
         error = run(asked["path"], rename=side == "headrace")
         with Path(results).open("a") as out:
             out.write(json.dumps({"lines": capture.take(), "error": error}) + "\n")

@@ -20,8 +20,8 @@ from tests.differential.programs import Run
 _SIDE = Path(__file__).parent / "side.py"
 #: What can run programs on our side.
 EXECUTORS = ("in-process", "spark")
-#: For one program, the start of the JVM in front of the first one included.
-TIMEOUT_SECONDS = {"flink": 300.0, "in-process": 300.0, "spark": 900.0}
+#: For one program on a machine that has other things to do, the start of a JVM included.
+TIMEOUT_SECONDS = 900.0
 #: In its thread mode PyFlink leaves busy threads of each program behind, 2,900 after 200 programs.
 PROGRAMS_PER_PROCESS = 25
 
@@ -39,9 +39,7 @@ NOTHING = Result((), "hung, or took the process down")
 
 
 def flink(runs: list[Run]) -> Iterator[Result]:
-    return _results(
-        [str(environment.python()), str(_SIDE), "flink"], environment.variables(), runs, "flink"
-    )
+    return _results([str(environment.python()), str(_SIDE), "flink"], environment.variables(), runs)
 
 
 def headrace(runs: list[Run], executor: str = "in-process") -> Iterator[Result]:
@@ -53,16 +51,14 @@ def headrace(runs: list[Run], executor: str = "in-process") -> Iterator[Result]:
         "JDK_JAVA_OPTIONS": environment.JAVA_OPTIONS,
         "TZ": "UTC",
     }
-    return _results([sys.executable, str(_SIDE), "headrace"], variables, runs, executor)
+    return _results([sys.executable, str(_SIDE), "headrace"], variables, runs)
 
 
-def _results(
-    command: list[str], variables: dict[str, str], runs: list[Run], runner: str
-) -> Iterator[Result]:
+def _results(command: list[str], variables: dict[str, str], runs: list[Run]) -> Iterator[Result]:
     left = list(runs)
     while left:
         part = left[:PROGRAMS_PER_PROCESS]
-        for result in _one_process(command, variables, part, TIMEOUT_SECONDS[runner]):
+        for result in _one_process(command, variables, part):
             yield result
             left.pop(0)
             part.pop(0)
@@ -72,7 +68,7 @@ def _results(
 
 
 def _one_process(
-    command: list[str], variables: dict[str, str], runs: list[Run], timeout: float
+    command: list[str], variables: dict[str, str], runs: list[Run]
 ) -> Iterator[Result]:
     """Results until all are there, or the process does not give the next."""
     with tempfile.TemporaryDirectory(prefix="differential-", ignore_cleanup_errors=True) as folder:
@@ -94,10 +90,11 @@ def _one_process(
                     "path": str(each.path),
                     "pace": each.pace,
                     "parallelism": each.parallelism,
+                    "alone": each.alone,
                 }
                 process.stdin.write(json.dumps(asked).encode() + b"\n")
             process.stdin.close()
-            yield from _answers(process, answers, len(runs), timeout)
+            yield from _answers(process, answers, len(runs))
         finally:
             if os.environ.get("DIFFERENTIAL_LOG"):
                 with Path(os.environ["DIFFERENTIAL_LOG"]).open("ab") as kept:
@@ -105,11 +102,9 @@ def _one_process(
             _end(process)
 
 
-def _answers(
-    process: subprocess.Popen[bytes], answers: Path, expected: int, timeout: float
-) -> Iterator[Result]:
+def _answers(process: subprocess.Popen[bytes], answers: Path, expected: int) -> Iterator[Result]:
     seen = 0
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while seen < expected:
         ended = process.poll() is not None
         lines = answers.read_text().splitlines(keepends=True) if answers.exists() else []
@@ -119,7 +114,7 @@ def _answers(
             seen += 1
             answer = json.loads(line)
             yield Result(tuple(answer["lines"]), answer["error"])
-            deadline = time.monotonic() + timeout  # the process went on while we were away
+            deadline = time.monotonic() + TIMEOUT_SECONDS  # the process went on while we were away
         if seen < expected and (ended or time.monotonic() > deadline):
             return
         time.sleep(0.05)

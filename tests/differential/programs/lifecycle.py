@@ -1,6 +1,7 @@
 """open and close of functions of several kinds: once for each subtask, around all elements."""
 
 # runs: whole 1
+# alone: yes
 import os
 import tempfile
 from pathlib import Path
