@@ -275,8 +275,6 @@ def test_paths_of_other_systems_are_refused(tmp_path: Path) -> None:
     builder = FileSink.for_row_format("s3://bucket/out", Encoder.simple_string_encoder())
     with pytest.raises(ValueError, match="not to s3://"):
         builder.build()
-    with pytest.raises(NotImplementedError, match="not compacted"):
-        builder.enable_compact(None, None)
     with pytest.raises(ValueError, match="cannot begin the name"):
         OutputFileConfig.builder().with_part_prefix("_out")
 

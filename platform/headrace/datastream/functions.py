@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from headrace.datastream.async_functions import AsyncFunction as AsyncFunction
 from headrace.datastream.async_functions import AsyncRetryPredicate as AsyncRetryPredicate
 from headrace.datastream.async_functions import AsyncRetryStrategy as AsyncRetryStrategy
+from headrace.datastream.borrowed import borrowed
 from headrace.datastream.broadcast_functions import (
     BaseBroadcastProcessFunction as BaseBroadcastProcessFunction,
 )
@@ -51,6 +52,8 @@ from headrace.datastream.window_functions import (
 )
 from headrace.datastream.window_functions import ProcessWindowFunction as ProcessWindowFunction
 from headrace.datastream.window_functions import WindowFunction as WindowFunction
+
+__getattr__ = borrowed(__name__, "headrace.datastream.state", "headrace.metrics")
 
 IN = TypeVar("IN")
 OUT = TypeVar("OUT")

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from headrace.common.typeinfo import TypeInformation
+from headrace.datastream.borrowed import borrowed
 from headrace.datastream.state_ttl import StateTtlConfig as StateTtlConfig
+
+__getattr__ = borrowed(__name__, "headrace.common")
 
 T = TypeVar("T")
 K = TypeVar("K")

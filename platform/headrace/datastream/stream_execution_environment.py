@@ -11,6 +11,7 @@ from headrace.common.configuration import Configuration
 from headrace.common.job_client import JobClient
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.type_base import HIDDEN_VARIABLE
+from headrace.datastream.borrowed import borrowed
 from headrace.datastream.closeable_iterator import CloseableIterator
 from headrace.datastream.configured_environment import ConfiguredEnvironment
 from headrace.datastream.environment_sources import EnvironmentSources
@@ -23,6 +24,10 @@ from headrace.runtime.context import RunContext, StopRequest
 from headrace.runtime.executors import Execution
 from headrace.runtime.program import Program
 from headrace.runtime.transformations import GraphError, SinkTransformation, Transformation
+
+__getattr__ = borrowed(
+    __name__, "headrace.datastream.data_stream", "headrace.datastream.connectors"
+)
 
 DEFAULT_JOB_NAME = "Flink Streaming Job"
 NAME_KEY = "pipeline.name"

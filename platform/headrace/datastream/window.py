@@ -3,6 +3,7 @@
 Time is that of the micro-batch: the watermark moves behind a batch's records, and windows fire
 there; processing time is one and the same for all records of a batch."""
 
+from headrace.datastream.borrowed import borrowed
 from headrace.datastream.windowing.assigners import (
     CountSlidingWindowAssigner,
     CountTumblingWindowAssigner,
@@ -55,6 +56,8 @@ from headrace.datastream.windowing.windows import (
     TimeWindowSerializer,
     Window,
 )
+
+__getattr__ = borrowed(__name__, "headrace.datastream.functions", "headrace.datastream.output_tag")
 
 __all__ = [
     "ContinuousEventTimeTrigger",

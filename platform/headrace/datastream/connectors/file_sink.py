@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from headrace.common.serialization import SerializationSchema
 from headrace.connectors.files.buckets import BucketAssigner
 from headrace.connectors.files.formats import Format, RowFormat
 from headrace.connectors.files.sink import FilesSink
+from headrace.datastream.connectors.file_compaction import FileCompactor, FileCompactStrategy
 
 DEFAULT_PART_SIZE = 128 * 1024 * 1024
 
@@ -25,16 +26,24 @@ class RollingPolicy:
         part_size: int = DEFAULT_PART_SIZE,
         rollover_interval: int = 60_000,
         inactivity_interval: int = 60_000,
-    ) -> RollingPolicy:
+    ) -> DefaultRollingPolicy:
         """At `part_size` bytes. The intervals (ms) have no effect: no file is open longer than
         its micro-batch."""
         if part_size <= 0:
             raise ValueError("part_size must be above 0")
-        return RollingPolicy(part_size)
+        return DefaultRollingPolicy(part_size)
 
     @staticmethod
-    def on_checkpoint_rolling_policy() -> RollingPolicy:
-        return RollingPolicy(None)
+    def on_checkpoint_rolling_policy() -> OnCheckpointRollingPolicy:
+        return OnCheckpointRollingPolicy(None)
+
+
+class DefaultRollingPolicy(RollingPolicy):
+    """By size."""
+
+
+class OnCheckpointRollingPolicy(RollingPolicy):
+    """With each micro-batch only."""
 
 
 @dataclass(frozen=True)
@@ -120,10 +129,10 @@ class FileSink(FilesSink):
             self._config = output_file_config
             return self
 
-        def enable_compact(self, strategy: Any, compactor: Any) -> Self:
-            raise NotImplementedError(
-                "files are not compacted; a longer checkpoint interval makes fewer and larger ones"
-            )
+        def enable_compact(self, strategy: FileCompactStrategy, compactor: FileCompactor) -> Self:
+            """No effect: the same records are in more files. A longer checkpoint interval makes
+            fewer and larger ones."""
+            return self
 
         def disable_compact(self) -> Self:
             return self

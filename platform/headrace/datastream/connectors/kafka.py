@@ -1,5 +1,6 @@
 """Kafka source and sink; PyFlink's `pyflink.datastream.connectors.kafka`."""
 
+from headrace.datastream.borrowed import borrowed
 from headrace.datastream.connectors.base import DeliveryGuarantee
 from headrace.datastream.connectors.flink_kafka import (
     FlinkKafkaConsumer,
@@ -29,6 +30,8 @@ from headrace.datastream.connectors.kafka_source import (
     KafkaSourceBuilder,
     OnDeserializationError,
 )
+
+__getattr__ = borrowed(__name__, "headrace.common", "headrace.datastream.connectors.base")
 
 __all__ = [
     "DeadLetters",
