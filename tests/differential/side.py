@@ -144,7 +144,7 @@ def on_spark() -> Prepare:
     folder = Path(tempfile.gettempdir())
     context._laptop_runs[folder / "shared"] = True  # the first one's files stay
     python = str(forks.interpreter(folder))
-    subprocess.Popen([sys.executable, forks.__file__, str(folder / "forks")])
+    subprocess.Popen([sys.executable, forks.__file__, str(folder / "forks")], stdout=sys.stderr)
     while not (folder / "forks").exists():
         time.sleep(0.1)
     make_ready = spark_session.make_ready
