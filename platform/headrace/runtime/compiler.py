@@ -6,13 +6,14 @@ where the author gave no uid, the same uids after a restart.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from headrace.common.typeinfo import TypeInformation, Types
 from headrace.common.watermark_strategy import WatermarkStrategy
 from headrace.datastream.execution_mode import RuntimeExecutionMode
 from headrace.runtime import event_times
-from headrace.runtime.exchanges import Exchange, Feedback
+from headrace.runtime.exchanges import Exchange, Feedback, among
 from headrace.runtime.operators import stateless
 from headrace.runtime.operators.co_process import CoProcess
 from headrace.runtime.operators.operator import KeyedOperator, StatelessOperator
@@ -115,6 +116,11 @@ class _Compiler:
         self.nodes: dict[int, Node] = {}
         self.generators: dict[str, Generator] = {}
         self._reaching: dict[int, frozenset[str]] = {}
+        #: by the transformation's id: the parallelisms that what reads it asks for
+        self._wanted: defaultdict[int, set[int]] = defaultdict(set)
+        for transformation in order:
+            for edge in transformation.inputs if transformation.parallelism else ():
+                self._wanted[edge.source.id].add(transformation.parallelism or 0)
         for number, transformation in enumerate(order, 1):
             try:
                 self._add(number, transformation)
@@ -146,7 +152,8 @@ class _Compiler:
         if isinstance(transformation, KeyedTransformation):
             node.generators = generators
         for edge in transformation.inputs:
-            self._connect(edge, node, edge.exchange)
+            exchange = among(edge.exchange, self._wanted[transformation.id])
+            self._connect(edge, node, exchange)
 
     def _operator(self, transformation: Transformation) -> StatelessOperator | KeyedOperator | None:
         operator = _operator(transformation)

@@ -10,7 +10,7 @@ import abc
 import traceback
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from headrace.runtime import keys
@@ -34,6 +34,14 @@ class Exchange(abc.ABC):
 
     @abc.abstractmethod
     def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None: ...
+
+
+def among(exchange: Exchange | None, partitions: set[int]) -> Exchange | None:
+    """The exchange in front of operators that ask for these parallelisms: how many copies there
+    are, and what a partitioner is told, is what Flink would make of it."""
+    if isinstance(exchange, Custom | ToEverySubtask) and len(partitions) == 1:
+        return replace(exchange, partitions=next(iter(partitions)))
+    return exchange
 
 
 def _to_subtask(writer: FrameWriter, place: Place, subtask: int, elements: list[Element]) -> None:
@@ -78,21 +86,24 @@ class Custom(Exchange):
     partition: Callable[[Any, int], int]
     selector: Callable[[Any], Any]
     ship: str = "CUSTOM"
+    #: The parallelism that the operator behind it asks for; None: the subtasks.
+    partitions: int | None = None
 
     def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None:
         parts: dict[int, list[Element]] = {}
+        n = min(self.partitions or place.parallelism, writer.max_parallelism)
         value = None
         try:
             for element in elements:
                 value = element[1]
-                subtask = self.partition(self.selector(value), place.parallelism)
-                if not 0 <= subtask < place.parallelism:
-                    raise ValueError(f"partition {subtask} is outside 0..{place.parallelism - 1}")
+                subtask = self.partition(self.selector(value), n)
+                if not 0 <= subtask < n:
+                    raise ValueError(f"partition {subtask} is outside 0..{n - 1}")
                 parts.setdefault(subtask, []).append(element)
         except Exception as error:
             raise OperatorError("partition_custom", value, traceback.format_exc()) from error
         for subtask, mine in sorted(parts.items()):
-            first = keys.groups_of(subtask, place.parallelism, writer.max_parallelism)[0]
+            first = keys.groups_of(subtask, n, writer.max_parallelism)[0]
             writer.to_group(first, place.op, place.input, mine)
 
 
@@ -109,10 +120,13 @@ class ToFirst(Exchange):
 @dataclass(frozen=True)
 class ToEverySubtask(Exchange):
     ship: str = "BROADCAST"
+    #: As `Custom.partitions`.
+    partitions: int | None = None
 
     def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None:
-        for subtask in range(place.parallelism):
-            first = keys.groups_of(subtask, place.parallelism, writer.max_parallelism)[0]
+        n = min(self.partitions or place.parallelism, writer.max_parallelism)
+        for subtask in range(n):
+            first = keys.groups_of(subtask, n, writer.max_parallelism)[0]
             writer.to_group(first, place.op, place.input, elements)
 
 
