@@ -72,6 +72,11 @@ def test_every_program_says_how_it_runs() -> None:
         assert all(run.parallelism == 1 for run in each.runs if run.pace == "each")
 
 
+def test_a_program_can_be_the_last_of_its_application() -> None:
+    alone = {each.name for each in PROGRAMS if any(run.alone for run in each.runs)}
+    assert alone == {"lifecycle"}
+
+
 def test_a_seed_gives_the_same_program(tmp_path: Path) -> None:
     texts = [generated.write(tmp_path, seed).path.read_text() for seed in (1, 1, 2)]
     assert texts[0] == texts[1] != texts[2]
