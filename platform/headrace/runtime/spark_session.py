@@ -34,6 +34,8 @@ SETTINGS = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # each partition has several of them, of 64 MiB each unless told
+    "spark.sql.streaming.stateStore.rocksdb.writeBufferSizeMB": "16",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.stopTimeout": "20s",
     "spark.sql.streaming.numRecentProgressUpdates": "32",  # all are fetched after each batch
@@ -93,6 +95,8 @@ def _started(context: RunContext, parallelism: int) -> SparkSession:
 def make_ready(context: RunContext, own: Mapping[str, str]) -> None:
     """What the JVM finds when it starts; `own`: settings of the job that may be secrets."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    # glibc keeps what RocksDB frees in an arena for each of the JVM's threads
+    os.environ.setdefault("MALLOC_ARENA_MAX", "2")
     if own:
         _hand_over(own, context.run_dir / "spark.properties")
     # blocks that do not fit into memory: records, and the program with what it signs in with
