@@ -25,7 +25,6 @@ from headrace.datastream import StreamExecutionEnvironment
 from workers.embedded import jars, kafka, ports
 
 CORES = 2
-MEMORY_MIB = 1024
 
 
 def main() -> None:
@@ -47,6 +46,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--warm-up", type=int, default=3, help="batches before those")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", help="programs whose name has this in it")
+    parser.add_argument("--memory", type=int, default=1024, help="MiB of the JVM's heap")
     parser.add_argument("--many-keys", action="store_true", help="5 million keys, and nothing else")
     parser.add_argument("--jars", type=Path, default=Path(".headrace/jars"))
     return parser.parse_args()
@@ -58,7 +58,7 @@ class _Comparison:
         self._servers = servers
         self._machine = running.Machine(
             CORES,
-            MEMORY_MIB,
+            asked.memory,
             [str(path) for path in jars.resolve("spark", asked.jars)],
             home / "runs",
             asked.per_batch,
