@@ -29,7 +29,11 @@ none before the end of input (pace *whole*; here all records in one micro-batch)
 *each* have one subtask; others run with one, with two, or with both. `--seeds 0-9` writes and runs
 programs by chance: windows over events in disorder, with triggers and lateness. Where the clock
 decides (state that expires, timers of processing time), functions wait much longer than what is to
-pass, and much shorter than what is not.
+pass, and much shorter than what is not. PyFlink's workers cache state and do not see it expire
+there: programs with state that expires switch the cache off (`python.state.cache-size`).
+
+On Spark a program takes seconds where the machine is idle, and minutes where it is not: those that
+are marked *not run* have not been compared there yet.
 
 PyFlink has no evictors, iterations, accumulators and joins of streams: joins and evictors are
 compared with the same written out. Kafka's connector does not come with it: schemas of JSON and CSV
@@ -72,14 +76,16 @@ def _row(program: Program, compared: Mapping[str, Sequence[Compared]]) -> str:
     reasons: dict[str, None] = {}
     for executor, found in compared.items():
         runs = [each for each in found if each.run.program == program.name]
-        results.append(_result(runs))
+        results.append(_result(program, runs))
         if not all(each.same for each in runs):
             reasons[reason(program.name, executor) or "**not explained**"] = None
     cells = [f"`{program.name}`: {program.title}", ways, *results, "; ".join(reasons)]
     return f"| {' | '.join(cells)} |"
 
 
-def _result(runs: Sequence[Compared]) -> str:
+def _result(program: Program, runs: Sequence[Compared]) -> str:
     if not runs:
         return "not run"
-    return "same" if all(each.same for each in runs) else "different"
+    result = "same" if all(each.same for each in runs) else "different"
+    ways = ", ".join(f"{each.run.pace} {each.run.parallelism}" for each in runs)
+    return result if len(runs) == len(program.runs) else f"{result} ({ways})"

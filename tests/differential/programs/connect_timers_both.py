@@ -1,5 +1,4 @@
-"""Timers of event time and of processing time in connected keyed streams: which fire, and what they
-find; deleted ones do not."""
+"""Timers of both kinds in connected keyed streams: which fire, and what they find."""
 
 # runs: each 1
 import time
