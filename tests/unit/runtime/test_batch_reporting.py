@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
+from headrace.common.accumulators import LongCounter
 from headrace.datastream import StreamExecutionEnvironment
+from headrace.runtime import job_sink
 from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.context import RunContext, StopRequest
+from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.spark_offsets import SparkOffsets
 
@@ -57,17 +61,21 @@ class Told:
         self.events.append(event)
 
 
-def test_progress_is_fetched_only_when_there_is_some(tmp_path: Path) -> None:
+def reporting_of(folder: Path, told: Told, completed: int = -1) -> BatchReporting:
     env = StreamExecutionEnvironment.get_execution_environment()
     env.from_collection([1]).print()
     program = env.compile("test")
-    told = Told()
     stop = StopRequest()
     context = RunContext(
-        "job", "test", 1, 1, "local", 512, tmp_path, tmp_path, [], {}, reporter=told, stop=stop
+        "job", "test", 1, 1, "local", 512, folder, folder, [], {}, reporter=told, stop=stop
     )
-    sources = KafkaSources(program, tmp_path, SparkOffsets(tmp_path), checkpointing=False)
-    reporting = BatchReporting(context, program, -1, sources)
+    sources = KafkaSources(program, folder, SparkOffsets(folder), checkpointing=False)
+    return BatchReporting(context, program, completed, sources)
+
+
+def test_progress_is_fetched_only_when_there_is_some(tmp_path: Path) -> None:
+    told = Told()
+    reporting = reporting_of(tmp_path, told)
     query: Any = Query()
     assert not reporting.take(query)
     query.ends(0)
@@ -80,3 +88,20 @@ def test_progress_is_fetched_only_when_there_is_some(tmp_path: Path) -> None:
     assert reporting.take(query)
     assert query.fetched == 3
     assert [event.checkpoint_id for event in told.events] == [1, 2, 3]
+
+
+def test_what_a_driver_did_not_live_to_drop_counts_once(tmp_path: Path) -> None:
+    """It died behind its commit: before it told, or between telling and dropping the report."""
+    left = tmp_path / job_sink.REPORTS / f"{0:012d}.pickle"
+    left.parent.mkdir(parents=True)
+    report = BatchReport(0, time=5, visible_at=9)
+    report.metrics.counters["seen"] = 3
+    report.metrics.accumulators["sum"] = LongCounter()
+    report.metrics.accumulators["sum"].add(40)
+    for _ in range(3):
+        left.write_bytes(pickle.dumps(report))
+        told = Told()
+        reporting = reporting_of(tmp_path, told, completed=0)
+        assert reporting.results == {"seen": 3, "sum": 40}
+        assert [event.counters["seen"] for event in told.events] == [3]
+        assert not left.exists()

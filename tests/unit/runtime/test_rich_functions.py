@@ -135,7 +135,14 @@ def test_one_that_cannot_close_keeps_no_other_open(tmp_path: Path) -> None:
 class Failing(_Written, MapFunction):
     """At its third value, once."""
 
+    def open(self, runtime_context: RuntimeContext) -> None:
+        super().open(runtime_context)
+        self.taken = runtime_context.get_int_counter("taken")
+        self.counted = runtime_context.get_metrics_group().counter("counted")
+
     def map(self, value: Any) -> Any:
+        self.taken.add(1)
+        self.counted.inc()
         if value == 3 and not self.log.with_name("failed").exists():
             self.log.with_name("failed").touch()
             raise ValueError("once")
@@ -150,7 +157,8 @@ def test_a_job_that_is_restarted_closes_what_it_opens_anew(tmp_path: Path) -> No
     env.set_parallelism(1)
     stream = env.from_collection([1, 2, 3]).map(Failing(log, "map"))
     stream.key_by(Keyed(log, "key")).process(Processed(log, "process")).add_sink(print)
-    env.execute()
+    counted = env.execute().get_all_accumulator_results()
+    assert (counted["taken"], counted["counted"]) == (3, 3)  # the batch that failed is void
     lines = log.read_text().splitlines()
     assert lines.count("open map") == lines.count("close map") == 2
     assert lines.count("open process") == lines.count("close process") >= 1
