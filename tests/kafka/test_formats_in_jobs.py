@@ -1,37 +1,63 @@
-"""What a job writes to a real broker in each format: bytes, keys, times and topics of its records;
-and what PyFlink's older producer writes."""
+"""Jobs between topics of a real broker: formats, records' keys and times, and PyFlink's older
+classes. One job writes, one reads."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import uuid
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from headrace.common import (
     ByteArraySchema,
     Row,
     SerializationSchema,
+    Time,
     TimestampAssigner,
     Types,
     WatermarkStrategy,
 )
 from headrace.common.serialization import RowFieldExtractorSchema
+from headrace.datastream import (
+    DataStream,
+    ProcessFunction,
+    ProcessWindowFunction,
+    StreamExecutionEnvironment,
+)
 from headrace.datastream.connectors.kafka import (
     DeliveryGuarantee,
+    FlinkKafkaConsumer,
     FlinkKafkaProducer,
+    KafkaOffsetResetStrategy,
+    KafkaOffsetsInitializer,
     KafkaRecordSerializationSchema,
     KafkaSink,
+    KafkaSource,
+    KafkaTopicPartition,
     KafkaTopicSelector,
 )
-from headrace.datastream.formats.avro import AvroRowSerializationSchema
-from headrace.datastream.formats.csv import CsvRowSerializationSchema
-from headrace.datastream.formats.json import JsonRowSerializationSchema
+from headrace.datastream.formats.avro import (
+    AvroRowDeserializationSchema,
+    AvroRowSerializationSchema,
+)
+from headrace.datastream.formats.csv import CsvRowDeserializationSchema, CsvRowSerializationSchema
+from headrace.datastream.formats.json import (
+    JsonRowDeserializationSchema,
+    JsonRowSerializationSchema,
+)
+from headrace.datastream.window import TumblingEventTimeWindows
 from tests.spark import programs
+from tests.spark.conftest import on_spark
 from workers.embedded.kafka import ensure_topics
 
+__all__ = ["on_spark"]
+
+AT = KafkaOffsetsInitializer
 WORDS = Types.ROW([Types.INT(), Types.STRING()])
 ROWS = [(1, "hi"), (2, "hello"), (3, "hi"), (4, "hello, you"), (5, None)]
 BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
@@ -45,6 +71,8 @@ AVRO = json.dumps(
 HAS_AVRO = importlib.util.find_spec("fastavro") is not None
 #: Event time of the first record; they are 4 seconds apart.
 T0 = 1_770_000_000_000
+#: How many values the job gives that reads.
+COUNT = 5 + 5 + 3 + 3 + 2 + (5 if HAS_AVRO else 0)
 
 
 class EventTime(TimestampAssigner):
@@ -58,6 +86,11 @@ class ByParity(KafkaTopicSelector):
 
     def apply(self, data: Any) -> str:
         return f"{self.name}.{'odd' if data[0] % 2 else 'even'}"
+
+
+class Count(ProcessWindowFunction[Any, Any, Any, Any]):
+    def process(self, key: Any, context: Any, elements: Iterable[Any]) -> Iterable[Any]:
+        yield (context.window().start - T0, len(list(elements)))
 
 
 class Topics:
@@ -85,6 +118,11 @@ class Topics:
             sink.set_transactional_id_prefix(self.name)
         return sink.build()
 
+    def source(self, of: str, values: Any) -> Any:
+        properties = {"bootstrap.servers": self.servers, "group.id": self.name}
+        source = KafkaSource.builder().set_topics(f"{self.name}.{of}").set_properties(properties)
+        return source.set_value_only_deserializer(values).set_bounded(AT.latest())
+
     def records(self, of: str) -> list[Message]:
         """All there are now, in the order of their values."""
         settings = {"group.id": "looking-on", "enable.partition.eof": True}
@@ -105,14 +143,30 @@ class Topics:
             consumer.close()
 
 
-def test_records_are_as_flink_writes_them(kafka: str) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("on_spark")
+def test_what_is_written_in_each_format_is_read(kafka: str) -> None:
     topics = Topics(kafka)
-    write(topics)
+    write(topics, "spark")
+    check_records(topics)
+    read = collect(topics)
+    rows = [Row(*row) for row in ROWS]
+    assert read["csv"] == [*rows[:4], Row(5, "")]
+    assert read["json"] == rows
+    assert read.get("avro", rows) == rows
+    assert read["bytes"] == [b'{"id":1}', b'{"id":2}', b'{"id":3}']
+    assert read["from"] == [(3, T0 + 8000), (4, T0 + 12000), (5, T0 + 16000)]
+    assert read["times"] == [(0, 2), (10_000, 1)]
+
+
+def test_one_process_writes_the_same(kafka: str) -> None:
+    topics = Topics(kafka)
+    write(topics, "in-process")
     check_records(topics)
 
 
-def write(topics: Topics) -> None:
-    env = programs.environment("in-process")
+def write(topics: Topics, executor: str) -> None:
+    env = programs.environment(executor)
     words = env.from_collection(ROWS, WORDS)
     servers = {"bootstrap.servers": topics.servers, "group.id": "as in PyFlink's examples"}
     lines = CsvRowSerializationSchema.Builder(WORDS).build()
@@ -160,3 +214,61 @@ def check_records(topics: Topics) -> None:
         assert [record.timestamp()[1] for record in topics.records(of)] == [
             T0 + (each - 1) * 4000 for each in ids
         ]
+
+
+def collect(topics: Topics) -> dict[str, list[Any]]:
+    """The values of each stream of one job, in order. One source does not end: the job is stopped
+    when all are there."""
+    streams = read(programs.environment("spark"), topics)
+    named = [programs.Named.of(stream, name) for name, stream in streams.items()]
+    found: defaultdict[str, list[Any]] = defaultdict(list)
+    values: Any = named[0].union(*named[1:]).execute_and_collect(limit=COUNT)
+    for name, value in values:
+        found[name].append(value)
+    return {name: sorted(some, key=repr) for name, some in found.items()}
+
+
+def read(env: StreamExecutionEnvironment, topics: Topics) -> dict[str, DataStream]:
+    objects = JsonRowDeserializationSchema.builder().type_info(WORDS).build()
+    parts = [KafkaTopicPartition(f"{topics.name}.json", at) for at in (0, 1)]
+    timed = topics.source("odd", objects)
+    sources = {
+        "json": topics.source("json", objects).set_starting_offsets(
+            AT.offsets(dict.fromkeys(parts, 0))
+        ),
+        "bytes": topics.source("bytes", ByteArraySchema()),
+    }
+    if HAS_AVRO:
+        records = AvroRowDeserializationSchema(avro_schema_string=AVRO)
+        start = AT.committed_offsets(KafkaOffsetResetStrategy.EARLIEST)
+        sources["avro"] = topics.source("avro", records).set_starting_offsets(start)
+    later = KafkaSource.builder().set_topic_pattern(f"{topics.name}[.](odd|even)")
+    later.set_bootstrap_servers(topics.servers).set_value_only_deserializer(objects)
+    later.set_starting_offsets(AT.timestamp(T0 + 8000)).set_bounded(AT.latest())
+    lines = CsvRowDeserializationSchema.Builder(WORDS).build()
+    consumer = FlinkKafkaConsumer(
+        f"{topics.name}.csv", lines, {"bootstrap.servers": topics.servers, "group.id": topics.name}
+    )
+    ascending = WatermarkStrategy.for_monotonous_timestamps()
+    windows = (
+        env.from_source(timed.build(), ascending, "timed")
+        .key_by(lambda row: 0, Types.INT())
+        .window(TumblingEventTimeWindows.of(Time.seconds(10)))
+        .process(Count())
+    )
+    return {
+        **{
+            name: env.from_source(source.build(), programs.NONE, name)
+            for name, source in sources.items()
+        },
+        "csv": env.add_source(consumer.set_start_from_earliest(), "csv"),
+        "from": env.from_source(later.build(), programs.NONE, "from").process(Stamp()),
+        "times": windows,
+    }
+
+
+class Stamp(ProcessFunction):
+    """What a value is stamped with: the time of its record."""
+
+    def process_element(self, value: Any, ctx: Any) -> Iterable[Any]:
+        yield (value[0], ctx.timestamp())

@@ -4,6 +4,9 @@ compared."""
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -419,6 +422,23 @@ def measured(env: StreamExecutionEnvironment) -> DataStream:
     both = orders.connect(payments)
     paid = both.key_by(lambda order: order[0], lambda payment: payment[0]).process(Watched())
     return paid.union(paid.get_side_output(UNPAID))
+
+
+class Killing(MapFunction):
+    """Kills the driver of the job's first attempt in the middle of the micro-batch in which the
+    first timers fire."""
+
+    def __init__(self, driver: int) -> None:
+        self.driver = driver
+
+    def open(self, runtime_context: RuntimeContext) -> None:
+        self.kills = runtime_context.get_attempt_number() == 0
+
+    def map(self, value: Any) -> Any:
+        if self.kills and value[0] != "paid":
+            os.kill(self.driver, signal.SIGKILL)
+            time.sleep(600)  # until Spark has seen that, and ends this process
+        return value
 
 
 class Sizes(CoGroupFunction):
