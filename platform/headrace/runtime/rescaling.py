@@ -50,6 +50,7 @@ def _unfinished(offsets: SparkOffsets) -> int | None:
 def _repartition(spark: SparkSession, offsets: SparkOffsets, partitions: int) -> None:
     """What Spark refuses leaves the checkpoint as it was: the job goes on with as many tasks."""
     before = offsets.planned
+    _ = spark.streams.active  # starts what knows who has loaded which state: a query would, too
     try:
         spark._streamingCheckpointManager.repartition(str(offsets.checkpoint), partitions)
     except PySparkException as error:
