@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ class FakeSpark:
 
     def __init__(self, checkpoint: Path, partitions: int, refuses: str = "") -> None:
         self.conf = {"spark.sql.shuffle.partitions": str(partitions)}
+        self.streams = SimpleNamespace(active=[])
         self._streamingCheckpointManager = self
         self.checkpoint = checkpoint
         self.refuses = refuses
