@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.spark import programs
+from tests.spark import measured, programs
 
 
 def test_functions_count_on_spark_what_they_count_in_one_process(on_spark: SparkSession) -> None:
@@ -20,5 +20,5 @@ def test_functions_count_on_spark_what_they_count_in_one_process(on_spark: Spark
 def counted(executor: str) -> dict[str, Any]:
     """The job's result."""
     env = programs.environment(executor)
-    programs.measured(env).add_sink(programs.Told())
+    measured.payments(env).add_sink(measured.Told())
     return env.execute("payments").get_all_accumulator_results()

@@ -15,7 +15,7 @@ from headrace.connectors.files.staging import HIDDEN
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.wire import events
 from tests.driving import DrivenJob
-from tests.spark import programs, test_measures
+from tests.spark import measured, programs, test_measures
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,13 +26,13 @@ import sys
 from headrace.common import Encoder, Types
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.datastream.connectors.file_system import FileSink
-from tests.spark import programs
+from tests.spark import measured
 
 env = StreamExecutionEnvironment.get_execution_environment().set_max_parallelism(8)
-paid = programs.measured(env)
-paid.add_sink(programs.Told())
+paid = measured.payments(env)
+paid.add_sink(measured.Told())
 sink = FileSink.for_row_format(sys.argv[1], Encoder.simple_string_encoder()).build()
-paid.map(programs.Killing(os.getpid())).map(str, Types.STRING()).sink_to(sink)
+paid.map(measured.Killing(os.getpid())).map(str, Types.STRING()).sink_to(sink)
 result = env.execute("payments")
 print("counted:", sorted(result.get_all_accumulator_results().items()))
 """
@@ -47,16 +47,16 @@ def test_a_killed_job_gives_what_it_gives_when_it_is_not(
     job = drive(PROGRAM, str(out), environment={"PYTHONPATH": path})
 
     assert job.run() == -signal.SIGKILL, job.log()
-    measured = job.events(events.CheckpointCompleted)
+    checkpoints = job.events(events.CheckpointCompleted)
     assert job.run() == 0, job.log()
-    measured += job.events(events.CheckpointCompleted)
+    checkpoints += job.events(events.CheckpointCompleted)
 
     assert job.events(events.Running)[0].restored_checkpoint == 1
     assert written(out) == sorted(map(str, values()))
     expected = sorted(test_measures.counted("in-process").items())
     assert f"counted: {expected}\n" in job.log()
     # the second driver tells what the first one did not live to tell, and perhaps what it told
-    assert distributions({each.checkpoint_id: each for each in measured}.values()) == {
+    assert distributions({each.checkpoint_id: each for each in checkpoints}.values()) == {
         "Seen distribution": [8, 149, 5, 40],
         "Watched distribution": [8, 180, 10, 40],
         "Told distribution": [10, 28, 2, 3],
@@ -64,7 +64,7 @@ def test_a_killed_job_gives_what_it_gives_when_it_is_not(
 
 
 def build(env: StreamExecutionEnvironment) -> programs.Streams:
-    return {"all": programs.measured(env)}
+    return {"all": measured.payments(env)}
 
 
 def values() -> list[Any]:
