@@ -115,12 +115,18 @@ class Injector:
         processes.send(frozen, signal.SIGCONT)
         self._hit(fault, f"{during}, woken {self.life.progress()}")
         assert old_process is not None
-        if not processes.wait(lambda: old_process.poll() is not None, REPLACED_SECONDS):
+
+        def ended() -> bool:
+            self.life.revive()  # the one that had not taken over yet may end for the other
+            return old_process.poll() is not None
+
+        if processes.wait(ended, REPLACED_SECONDS):
+            self.life.note_end(attempt, old_process.wait())
+        else:
             self.life.problems.append(f"a driver that was replaced ({fault}) did not stop")
         left = processes.left_after(old, END_SECONDS)
         self.life.problems += [f"a driver that was replaced left {process}" for process in left]
         processes.kill_all(old)
-        self.life.note_end(attempt, old_process.wait())
 
     def _outage(self, fault: Fault) -> None:
         """Dead at a step, and nobody there until the broker has aborted what was open."""

@@ -13,6 +13,7 @@ from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.common.job_status import JobStatus
 from headrace.runtime import context as run_context
+from headrace.runtime import interrupts
 from headrace.runtime.context import StopRequest
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.executors import Execution
@@ -41,6 +42,7 @@ class BackgroundJob:
         threading.Thread(target=self._work, name="job").start()
         if not _jobs:
             threading._register_atexit(_end_jobs)  # type: ignore[attr-defined]
+            interrupts.kept_from_the_end(_cancel_jobs)
         _jobs.append(self)
         self._begun.wait()
 
@@ -124,7 +126,11 @@ def _end_jobs() -> None:
                 job.cancel()
             job.wait()
     except KeyboardInterrupt:
-        for job in _jobs:
-            job.cancel()
+        _cancel_jobs()
         for job in _jobs:
             job.wait()
+
+
+def _cancel_jobs() -> None:
+    for job in _jobs:
+        job.cancel()

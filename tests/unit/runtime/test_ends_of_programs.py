@@ -76,6 +76,25 @@ def test_control_c_ends_a_job_beside_its_program(tmp_path: Path, end: str) -> No
     assert list(tmp_path.glob("headrace-*")) == [], err
 
 
+AT_THE_END = """
+import threading
+
+def interrupt(frame, event, argument):
+    if frame.f_code is threading._shutdown.__code__:
+        sys.setprofile(None)
+        signal.raise_signal(signal.SIGINT)
+
+sys.setprofile(interrupt)
+"""
+
+
+def test_control_c_that_meets_the_end_of_a_program_ends_its_job(tmp_path: Path) -> None:
+    with started(BESIDE + AT_THE_END, tmp_path) as process:
+        _, err = process.communicate(timeout=120)
+    assert "KeyboardInterrupt" not in err, err
+    assert list(tmp_path.glob("headrace-*")) == [], err
+
+
 def test_the_first_interrupt_asks_and_the_second_one_does_not() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     stop = StopRequest()

@@ -108,6 +108,7 @@ class SinkWriter(DataSourceStreamArrowWriter):
     def commit(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
         mine = [each for each in messages if isinstance(each, TaskMessage)]
         if mine:
+            query.check_planned(batchId, self._directory)
             self.committer(mine[0].resume).commit(batchId, [each.prepared for each in mine])
 
     def abort(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:

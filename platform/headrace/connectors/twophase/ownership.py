@@ -29,6 +29,13 @@ JOB = Path("headrace") / "job.json"
 KEPT_OWNERS = 20
 
 
+def application() -> str:
+    """Names the Spark application that runs this Python process for its driver; "" if none does.
+    Spark tells its processes the directories of the driver's blocks, which are made anew in each
+    application."""
+    return os.environ.get("SPARK_LOCAL_DIRS", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Which job it is, and where its checkpoint is."""
@@ -93,6 +100,14 @@ class OwnerStore:
             return place == (socket.gethostname(), self.identity().checkpoint)
         return False
 
+    def is_of_this_application(self, epoch: int) -> bool:
+        """Was that owner a process of this process's Spark application? Always of one that Spark
+        has not started: those cannot tell."""
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            note = json.loads(self._path(epoch).read_bytes())
+            return application() in ("", note.get("application"))
+        return True
+
     def mark_recovered(self, epoch: int) -> None:
         """`epoch` has shut out every earlier one."""
         self._path(epoch).with_suffix(".recovered").touch()
@@ -119,6 +134,7 @@ class OwnerStore:
         note = {
             "host": socket.gethostname(),
             "pid": os.getpid(),
+            "application": application(),
             "at": int(time.time() * 1000),
             "checkpoint": self.identity().checkpoint,
             "roots": roots,

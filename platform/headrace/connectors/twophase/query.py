@@ -12,6 +12,7 @@ from urllib.parse import urlparse
 from headrace.connectors.twophase import commitlog, errors
 from headrace.connectors.twophase.committer import Committer
 from headrace.connectors.twophase.messages import Resume
+from headrace.connectors.twophase.ownership import OwnerStore
 
 
 def checkpoint_directory(options: Mapping[str, str]) -> Path:
@@ -40,13 +41,43 @@ _runs: dict[tuple[int, Path], _Run] = {}
 def resume(directory: Path, committer_of: Callable[[Resume | None], Committer]) -> Resume:
     """What holds for the batch that now begins; recovers unless this run did. A batch that begins
     a second time was stopped or failed the first time, and Spark may have dropped the messages of
-    tasks that had prepared: nobody but recovery knows their transactions."""
+    tasks that had prepared: nobody but recovery knows their transactions. Raises `SecondDriver`
+    when another application has taken the query over, once: who starts it again means it."""
     place = os.getpid(), directory
     completed = commitlog.newest(directory)
     run = _runs.get(place)
+    if run is not None and _is_taken_over(run, directory, completed):
+        del _runs[place]
+        raise errors.SecondDriver(
+            f"another Spark application runs the query with checkpoint {directory}; this one has "
+            "stopped, and nothing is lost. If the other one has ended, start this one again"
+        )
     committer = committer_of(run.resume if run else None)
     begun_before = run is not None and run.completed == completed
     if begun_before or not committer.is_current(completed):
         committer.recover(completed)
     _runs[place] = _Run(committer.resume, completed)
     return replace(committer.resume, ended=committer.ended())
+
+
+def check_planned(batch_id: int, directory: Path) -> None:
+    """Before a commit. Spark plans a batch before this application takes the query over, and the
+    one before it may have completed it, and more, meanwhile. Raises `SecondDriver`."""
+    completed = commitlog.newest(directory)
+    if completed is not None and completed >= batch_id:
+        raise errors.SecondDriver(
+            f"another Spark application completed batch {completed} while this one, which was to "
+            f"take the query with checkpoint {directory} over, began with batch {batch_id}; this "
+            "one has stopped, and nothing is lost. Start it again"
+        )
+
+
+def _is_taken_over(run: _Run, directory: Path, completed: int | None) -> bool:
+    """False when more batches were completed than this run began: then Spark has ended this run,
+    and what begins is another one that was started on purpose."""
+    owners = OwnerStore(directory)
+    newest = owners.newest()
+    if newest == run.resume.epoch or owners.is_of_this_application(newest):
+        return False
+    begun = 0 if run.completed is None else run.completed + 1
+    return completed in (run.completed, begun)
