@@ -116,11 +116,11 @@ class _Compiler:
         self.nodes: dict[int, Node] = {}
         self.generators: dict[str, Generator] = {}
         self._reaching: dict[int, frozenset[str]] = {}
-        #: by the transformation's id: the parallelisms that what reads it asks for
-        self._wanted: defaultdict[int, set[int]] = defaultdict(set)
+        #: by the transformation's id: the parallelisms that what reads it asks for, None for none
+        self._wanted: defaultdict[int, set[int | None]] = defaultdict(set)
         for transformation in order:
-            for edge in transformation.inputs if transformation.parallelism else ():
-                self._wanted[edge.source.id].add(transformation.parallelism or 0)
+            for edge in transformation.inputs:
+                self._wanted[edge.source.id].add(transformation.parallelism)
         for number, transformation in enumerate(order, 1):
             try:
                 self._add(number, transformation)

@@ -36,9 +36,10 @@ class Exchange(abc.ABC):
     def send(self, writer: FrameWriter, place: Place, elements: Sequence[Element]) -> None: ...
 
 
-def among(exchange: Exchange | None, partitions: set[int]) -> Exchange | None:
-    """The exchange in front of operators that ask for these parallelisms: how many copies there
-    are, and what a partitioner is told, is what Flink would make of it."""
+def among(exchange: Exchange | None, partitions: set[int | None]) -> Exchange | None:
+    """The exchange in front of operators that ask for these parallelisms, or for none: where all
+    agree, how many copies there are, and what a partitioner is told, is what Flink would make of
+    it; else it is the subtasks."""
     if isinstance(exchange, Custom | ToEverySubtask) and len(partitions) == 1:
         return replace(exchange, partitions=next(iter(partitions)))
     return exchange

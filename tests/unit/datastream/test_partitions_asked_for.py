@@ -39,3 +39,21 @@ def test_operators_that_ask_for_different_numbers_get_the_subtasks() -> None:
     one = sent.map(lambda value: value).set_parallelism(1)
     other = sent.map(lambda value: value).set_parallelism(3)
     assert list(one.union(other).execute_and_collect()) == [1] * 4
+
+
+@pytest.mark.parametrize("asked", [1, 3])
+def test_one_that_asks_does_not_speak_for_one_that_does_not(asked: int) -> None:
+    sent = stream(1).broadcast()
+    one = sent.map(lambda value: value).set_parallelism(asked)
+    other = sent.map(lambda value: -value)
+    assert sorted(one.union(other).execute_and_collect()) == [-1, -1, 1, 1]
+
+
+def test_a_partitioner_of_several_operators_is_told_the_subtasks() -> None:
+    def partition(key: int, number: int) -> int:
+        assert number == 2
+        return key % number
+
+    sent = stream(1, 2).partition_custom(partition, lambda value: value)
+    one = sent.map(lambda value: value).set_parallelism(3)
+    assert sorted(one.union(sent.map(lambda value: -value)).execute_and_collect()) == [-2, -1, 1, 2]
