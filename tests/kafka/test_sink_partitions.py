@@ -192,7 +192,7 @@ def test_a_wrong_partition_leaves_nothing_of_its_task(kafka: str, tmp_path: Path
         with pytest.raises(errors.InvalidRecord, match="which has 0 to 3"):
             bad = [*values("a", "b", "c"), {"value": b"bad", "partition": 4}]
             write(settings, tmp_path / str(attempt), bad)
-        assert brokers.open_ids(settings) == []
+        brokers.wait_until_none_open(settings, 60)
     assert brokers.read(kafka, topic) == []
 
 

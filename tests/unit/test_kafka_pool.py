@@ -37,11 +37,14 @@ class Openings:
     def __init__(self) -> None:
         self.names: Counter[str] = Counter()
         self.fail: Exception | None = None
+        self.hold = threading.Event()
+        self.hold.set()
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> TransactionalProducer:
         with self._lock:
             self.names[name] += 1
+        self.hold.wait(60)
         if self.fail is not None:
             raise self.fail
         return cast(TransactionalProducer, Producer(name))
@@ -172,3 +175,17 @@ def test_producers_that_nobody_takes_are_opened_anew(
     assert min(openings.names.values()) >= 3
     assert pool.take(1, {}, timeout=20)
     pool.close()
+
+
+def test_brokers_that_are_away_do_not_hold_a_task_that_failed(
+    monkeypatch: pytest.MonkeyPatch, pool: ProducerPool, openings: Openings
+) -> None:
+    monkeypatch.setattr(pools, "DISCARD_SECONDS", 0.1)
+    producer = pool.take(0, {})
+    openings.hold.clear()
+    pool.discard(producer)
+    openings.hold.set()
+    opened = openings.names[producer.transactional_id]
+    assert opened == 2  # and it is of use again, once the brokers are back
+    while pool.take(0, {}).transactional_id != producer.transactional_id:
+        pass

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import os
 import signal
 import socket
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from types import FrameType
@@ -21,6 +23,8 @@ from typing import Any
 Worker = Callable[[socket.socket, bool], int]
 
 SIGNALS = (signal.SIGHUP, signal.SIGTERM)
+#: How long functions may take to close, all of a process together.
+CLOSE_SECONDS = 30.0
 
 _closers: list[Callable[[], None]] = []
 
@@ -78,6 +82,8 @@ def closing_behind(worker: Worker) -> Worker:
             if _closers:
                 signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
             if code:
+                if _closers:
+                    _let_nothing_interrupt(code)
                 close_all()
         return code
 
@@ -93,6 +99,20 @@ def _obey_signals() -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     """The function that runs may hold what closing it needs: it is left first."""
+    _let_nothing_interrupt(128 + number)
+    raise SystemExit(128 + number)
+
+
+def _let_nothing_interrupt(code: int) -> None:
+    """Further signals are ignored: a mask would hold for one thread only. So the process ends by
+    itself when functions do not let go, or do not come to an end of closing."""
+    if threading.current_thread() is not threading.main_thread():
+        return
     for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+
+    def give_up() -> None:
+        time.sleep(CLOSE_SECONDS)
+        os._exit(code & 0xFF)
+
+    threading.Thread(target=give_up, name="give up", daemon=True).start()

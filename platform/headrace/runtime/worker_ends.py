@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -10,17 +11,21 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from headrace.runtime.closing import CLOSE_SECONDS
+
+log = logging.getLogger(__name__)
+
 #: What is in the command line of daemon and workers.
 DAEMON = "headrace.runtime.worker_daemon pyspark.worker"
-#: How long functions may take to close, in all workers.
-CLOSE_SECONDS = 30.0
 
 
 def stop(session: SparkSession) -> None:
-    """Workers on other machines are not waited for."""
-    local = session.conf.get("spark.master", "").startswith("local")  # type: ignore[union-attr]
-    workers = _workers(session) if local else []
-    session.stop()
+    """Workers on other machines are not waited for. Never raises: what the job came to matters."""
+    workers = _workers(session)
+    try:
+        session.stop()
+    except Exception as error:  # there is no JVM any more
+        log.warning("Spark had ended before it was stopped: %s", error)
     until = time.monotonic() + CLOSE_SECONDS
     while any(map(_runs, workers)) and time.monotonic() < until:
         time.sleep(0.01)
@@ -28,8 +33,10 @@ def stop(session: SparkSession) -> None:
 
 def _workers(session: SparkSession) -> list[int]:
     """And the daemon that has forked them. What plans and commits may hang in a call of its own."""
-    jvm: Any = session._jvm
     try:
+        if not str(session.conf.get("spark.master", "")).startswith("local"):
+            return []
+        jvm: Any = session._jvm
         found = jvm.java.lang.ProcessHandle.current().descendants().toArray()
         return [each.pid() for each in found if DAEMON in each.info().commandLine().orElse("")]
     except Exception:  # there is no JVM any more

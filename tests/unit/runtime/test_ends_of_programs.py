@@ -82,6 +82,7 @@ import threading
 def interrupt(frame, event, argument):
     if frame.f_code is threading._shutdown.__code__:
         sys.setprofile(None)
+        print("ends", flush=True)
         signal.raise_signal(signal.SIGINT)
 
 sys.setprofile(interrupt)
@@ -90,7 +91,8 @@ sys.setprofile(interrupt)
 
 def test_control_c_that_meets_the_end_of_a_program_ends_its_job(tmp_path: Path) -> None:
     with started(BESIDE + AT_THE_END, tmp_path) as process:
-        _, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=120)
+    assert (out, process.returncode) == ("ends\n", 0), err
     assert "KeyboardInterrupt" not in err, err
     assert list(tmp_path.glob("headrace-*")) == [], err
 

@@ -200,9 +200,12 @@ def test_a_worker_that_is_told_to_end_closes_what_it_opened() -> None:
 
 
 IDLE_WORKER = """
-import os, signal, sys, types
+import os, signal, sys, threading, time, types
 import pyspark.worker as spark
 from headrace.runtime import closing
+
+# a signal that is blocked for one thread comes to another
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 
 def closed():
     print("closing", flush=True)
@@ -253,6 +256,33 @@ def test_a_worker_that_waits_for_a_task_closes_in_full_when_it_is_told_to_end() 
         out, _ = worker.communicate("go on\n", timeout=60)
     assert out.split() == ["closed", "ends"]
     assert worker.returncode == 0
+
+
+STUBBORN = """
+import time
+from headrace.runtime import closing
+
+closing.CLOSE_SECONDS = 0.2
+closing.at_end(lambda: print("closed", flush=True))
+while True:
+    try:
+        print("ready", flush=True)
+        time.sleep(600)
+    except BaseException:
+        print("goes on", flush=True)
+"""
+
+
+def test_a_function_that_does_not_let_go_does_not_keep_its_worker() -> None:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
+    with subprocess.Popen(
+        [sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE, env=env, text=True
+    ) as worker:
+        assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
+        worker.send_signal(signal.SIGTERM)
+        out, _ = worker.communicate(timeout=60)
+    assert out.split("\n")[:2] == ["goes on", "ready"]
+    assert worker.returncode == 128 + signal.SIGTERM
 
 
 class Facts(MapFunction):

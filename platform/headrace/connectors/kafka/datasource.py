@@ -156,7 +156,8 @@ class BatchWriter(DataSourceStreamArrowWriter):
     def commit(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:
         mine = [each for each in messages if isinstance(each, TaskMessage)]
         if mine:
-            query.check_planned(batchId, Path(self._directory))
+            if mine[0].resume.epoch:
+                query.check_planned(batchId, Path(self._directory))
             self._committer(mine).commit(batchId, [each.prepared for each in mine])
 
     def abort(self, messages: Iterable[WriterCommitMessage | None], batchId: int) -> None:

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 #: Idle producers' statistics pile up unless somebody takes them.
 TEND_SECONDS = 1.0
+#: What a task that failed waits at most for the end of its transaction.
+DISCARD_SECONDS = 10.0
 FEWEST_AHEAD = 2
 MOST_AHEAD = 16
 #: Producers that nobody took for longer are opened anew: brokers forget ids that are not used.
@@ -99,15 +101,17 @@ class ProducerPool:
             return producer
 
     def discard(self, producer: TransactionalProducer) -> None:
-        """Its task aborted its transaction. The id is initialised anew before this returns:
-        librdkafka, asked to abort while its first AddPartitionsToTxn is under way, takes the
-        transaction for empty and leaves it open in Kafka; the initialisation aborts it."""
+        """Its task aborted its transaction. The id is initialised anew before this returns, if that
+        takes no longer than `DISCARD_SECONDS`: librdkafka, asked to abort while its first
+        AddPartitionsToTxn is under way, takes the transaction for empty and leaves it open in
+        Kafka; the initialisation aborts it. Where the brokers are away, the driver's next sweep
+        or recovery does."""
         with self._changed:
             if producer not in self._batch.used:
                 return
             self._batch.used.remove(producer)
-            self._opening += 1
-        self._open_one(producer.transactional_id)
+            opening = self._open(producer.transactional_id)
+        opening.join(DISCARD_SECONDS)
 
     def close(self) -> None:
         with self._changed:
@@ -164,9 +168,11 @@ class ProducerPool:
         while not self._closed and len(self._ready) + self._opening < wanted:
             self._open(self._free.pop(0) if self._free else self._new_id())
 
-    def _open(self, name: str) -> None:
+    def _open(self, name: str) -> threading.Thread:
         self._opening += 1
-        threading.Thread(target=self._open_one, args=(name,), daemon=True).start()
+        opening = threading.Thread(target=self._open_one, args=(name,), daemon=True)
+        opening.start()
+        return opening
 
     def _new_id(self) -> str:
         self._opened += 1

@@ -62,13 +62,14 @@ def resume(directory: Path, committer_of: Callable[[Resume | None], Committer]) 
 
 def check_planned(batch_id: int, directory: Path) -> None:
     """Before a commit. Spark plans a batch before this application takes the query over, and the
-    one before it may have completed it, and more, meanwhile. Raises `SecondDriver`."""
+    one before it may have completed more than that batch meanwhile. Raises `SecondDriver`."""
     completed = commitlog.newest(directory)
-    if completed is not None and completed >= batch_id:
+    if completed is not None and completed > batch_id:
         raise errors.SecondDriver(
-            f"another Spark application completed batch {completed} while this one, which was to "
-            f"take the query with checkpoint {directory} over, began with batch {batch_id}; this "
-            "one has stopped, and nothing is lost. Start it again"
+            f"batch {completed} was completed while this Spark application, which was to take the "
+            f"query with checkpoint {directory} over, began with batch {batch_id}; this one has "
+            "stopped, and nothing is lost. Start it again; if it ends so once more, the checkpoint "
+            "has lost the newest of its offsets: restore them"
         )
 
 
