@@ -6,7 +6,7 @@ import operator
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -210,18 +210,19 @@ def _date(value: Any) -> date:
 
 
 def _time(value: Any) -> time:
-    if not isinstance(value, str):
-        return _instance(time)(value)  # type: ignore[no-any-return]
-    found = time.fromisoformat(value)
-    if found.utcoffset():
+    """Without a zone: one of UTC's is dropped, another's moment depends on the day."""
+    found: time = time.fromisoformat(value) if isinstance(value, str) else _instance(time)(value)
+    if found.tzinfo is None:
+        return found
+    if found.utcoffset() != timedelta(0):
         raise ValueError("it is not in UTC")
     return found.replace(tzinfo=None)
 
 
 def _timestamp(value: Any) -> datetime:
-    if not isinstance(value, str):
-        return _instance(datetime)(value)  # type: ignore[no-any-return]
-    found = datetime.fromisoformat(value)
+    """Without a zone: where there is one, the moment in UTC."""
+    parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
+    found: datetime = _instance(datetime)(parsed)
     return found if found.tzinfo is None else found.astimezone(UTC).replace(tzinfo=None)
 
 
@@ -256,8 +257,8 @@ _BASIC: dict[str, BasicTypeInfo] = {
         BasicTypeInfo("BIG_DEC", _decimal, exact=Decimal),
         BasicTypeInfo("INSTANT", _instant, java_text.instant, exact=Instant),
         BasicTypeInfo("SQL_DATE", _date, exact=date),
-        BasicTypeInfo("SQL_TIME", _time, java_text.sql_time, exact=time),
-        BasicTypeInfo("SQL_TIMESTAMP", _timestamp, java_text.timestamp, exact=datetime),
+        BasicTypeInfo("SQL_TIME", _time, java_text.sql_time),
+        BasicTypeInfo("SQL_TIMESTAMP", _timestamp, java_text.timestamp),
         BasicTypeInfo("PICKLED_BYTE_ARRAY", _anything),
     )
 }

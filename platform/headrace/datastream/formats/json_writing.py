@@ -122,11 +122,11 @@ def _decimal(value: Decimal) -> str:
 
 
 def _timestamp(value: datetime) -> str:
-    return f'"{_without_zeros(value.replace(tzinfo=None).isoformat())}Z"'
+    return f'"{_without_zeros(value.isoformat())}Z"'
 
 
 def _time(value: time) -> str:
-    return f'"{_without_zeros(value.replace(tzinfo=None).isoformat())}Z"'
+    return f'"{_without_zeros(value.isoformat())}Z"'
 
 
 def _without_zeros(text: str) -> str:
