@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any
 
 from headrace.common.basic_types import BasicTypeInfo, basic
@@ -21,11 +21,20 @@ class _Decimal(BasicTypeInfo):
         number = super().check(value, where)
         if number is None:
             return None
-        rounded = _DIGITS.quantize(number, Decimal(1).scaleb(-self.scale))
-        if len(rounded.as_tuple().digits) > self.precision:
+        rounded = self._rounded(number)
+        if rounded is None or len(rounded.as_tuple().digits) > self.precision:
             kind = f"DECIMAL({self.precision}, {self.scale})"
             raise TypeMismatch(f"{where} is {shown(value)}, which is no {kind}")
         return rounded
+
+    def _rounded(self, number: Decimal) -> Decimal | None:
+        """None for what is no number, and for one that no decimal holds to this scale."""
+        if not number.is_finite():
+            return None
+        try:
+            return _DIGITS.quantize(number, Decimal(1).scaleb(-self.scale))
+        except InvalidOperation:
+            return None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return decimal, (self.precision, self.scale)
