@@ -99,6 +99,44 @@ def test_types_are_flinks(kind: Any, declared: TypeInformation, value: Any) -> N
     assert both == Row(Row(value), Row(value))
 
 
+def both_ways(kind: Any, value: Any) -> Any:
+    """What is read of a field of this type after it was written."""
+    fields = [{"name": "x", "type": kind}]
+    schema = json.dumps({"type": "record", "name": "T", "fields": fields})
+    reader = pickle.loads(pickle.dumps(AvroRowDeserializationSchema(avro_schema_string=schema)))
+    assert reader.produced_type == Types.ROW_NAMED(["x"], [Types.PICKLED_BYTE_ARRAY()])
+    writer = AvroRowSerializationSchema(avro_schema_string=schema)
+    row = pickle.loads(pickle.dumps(reader.produced_type)).check(Row(x=value))
+    assert row.x == value
+    return reader.deserialize(writer.serialize(Row(x=value))).x
+
+
+POINT = {"type": "record", "name": "I", "fields": [{"name": "q", "type": "int", "default": 5}]}
+SIZE = {"type": "record", "name": "S", "fields": [{"name": "w", "type": "string"}]}
+
+
+def test_a_record_of_a_union_is_a_row() -> None:
+    for value in (Row(q=1), "text", None):
+        assert both_ways(["null", "string", POINT], value) == value
+    of_points = {"type": "array", "items": POINT}
+    assert both_ways(["string", of_points, SIZE], [Row(q=1), Row(q=2)]) == [Row(q=1), Row(q=2)]
+    of_points = {"type": "map", "values": POINT}
+    assert both_ways(["string", of_points], {"a": Row(q=1)}) == {"a": Row(q=1)}
+
+
+def test_which_record_of_a_union_it_is_nobody_can_say() -> None:
+    assert both_ways(["string", POINT, SIZE], {"w": "wide"}) == {"w": "wide"}
+    assert both_ways(["string", {"type": "map", "values": "int"}, SIZE], {"w": 1}) == {"w": 1}
+    assert both_ways(["string", "T", POINT], {"q": 1}) == {"q": 1}
+
+
+def test_a_default_within_a_union_is_written() -> None:
+    fields = [{"name": "x", "type": ["string", POINT]}]
+    schema = json.dumps({"type": "record", "name": "T", "fields": fields})
+    writer = AvroRowSerializationSchema(avro_schema_string=schema)
+    assert writer.serialize(Row(x={})) == b"\x02\x0a"
+
+
 def test_what_does_not_fit_is_said() -> None:
     writer = AvroRowSerializationSchema(avro_schema_string=SCHEMA)
     with pytest.raises(TypeMismatch, match="does not fit its Avro schema"):

@@ -108,7 +108,7 @@ class AvroRowDeserializationSchema(DeserializationSchema):
 
     def __init__(self, record_class: Any = None, avro_schema_string: str | None = None) -> None:
         self._schema = _given(record_class, avro_schema_string)
-        self._type = _row_type(self._schema)
+        self._type = _row_type(self._schema, reading=True)
 
     @property
     def produced_type(self) -> TypeInformation:
@@ -143,10 +143,10 @@ class AvroRowSerializationSchema(SerializationSchema):
         return buffer.getvalue()
 
 
-def _row_type(schema: AvroSchema) -> TypeInformation:
+def _row_type(schema: AvroSchema, reading: bool = False) -> TypeInformation:
     """Raises TypeError for a schema of something else than a record."""
     _ = schema.field_names
-    return avro_types.row_type(schema.parsed)
+    return avro_types.row_type(schema.parsed, reading)
 
 
 class AvroInputFormat(FileSource):

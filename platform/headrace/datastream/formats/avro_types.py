@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from headrace.common.basic_types import BasicTypeInfo, basic
 from headrace.common.type_base import TypeInformation
-from headrace.common.typeinfo import Types
+from headrace.common.typeinfo import MapTypeInfo, ObjectArrayTypeInfo, RowTypeInfo, Types
 
+_ANY = basic("PICKLED_BYTE_ARRAY")
 _BYTES = Types.PRIMITIVE_ARRAY(Types.BYTE())
 _BASIC = {
     "boolean": Types.BOOLEAN(),
@@ -33,36 +36,70 @@ _LOGICAL = {
 }
 
 
-def row_type(schema: Any) -> TypeInformation:
+@dataclass(frozen=True, eq=False)
+class _Union(BasicTypeInfo):
+    """Any Python value, declared as such; a dict or list has the type of the one branch that reads
+    as one, so that its records are Rows, too."""
+
+    dicts: TypeInformation = _ANY
+    lists: TypeInformation = _ANY
+
+    def check(self, value: Any, where: str = "value") -> Any:
+        if isinstance(value, dict):
+            return self.dicts.check(value, where)
+        return self.lists.check(value, where) if isinstance(value, list) else value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _union, (self.dicts, self.lists)
+
+
+def _union(dicts: TypeInformation, lists: TypeInformation) -> _Union:
+    return _Union(_ANY.name, _ANY.convert, dicts=dicts, lists=lists)
+
+
+def row_type(schema: Any, reading: bool = False) -> TypeInformation:
     """Of a parsed schema. What has no one type (a union of several, a record within itself) is any
-    Python value."""
-    return _type(schema, {})
+    Python value; `reading`: with Rows in unions that have one record and no map."""
+    return _Types(reading).of(schema)
 
 
-def _type(schema: Any, known: dict[str, TypeInformation]) -> TypeInformation:
-    if isinstance(schema, str):
-        return _BASIC.get(schema) or known.get(schema) or Types.PICKLED_BYTE_ARRAY()
-    if isinstance(schema, list):
-        others = [each for each in schema if each != "null"]
-        return _type(others[0], known) if len(others) == 1 else Types.PICKLED_BYTE_ARRAY()
-    found = _of(schema, known)
-    if "name" in schema:
-        known[schema["name"]] = found
-    return found
+class _Types:
+    def __init__(self, reading: bool) -> None:
+        self._reading = reading
+        self._known: dict[str, TypeInformation] = {}
 
+    def of(self, schema: Any) -> TypeInformation:
+        if isinstance(schema, str):
+            return _BASIC.get(schema) or self._known.get(schema) or _ANY
+        if isinstance(schema, list):
+            return self._one_of([self.of(each) for each in schema if each != "null"])
+        found = self._of(schema)
+        if "name" in schema:
+            self._known[schema["name"]] = found
+        return found
 
-def _of(schema: dict[str, Any], known: dict[str, TypeInformation]) -> TypeInformation:
-    match schema["type"]:
-        case "record":
-            fields = schema["fields"]
-            kinds = [_type(field["type"], known) for field in fields]
-            return Types.ROW_NAMED([field["name"] for field in fields], kinds)
-        case "array":
-            return Types.OBJECT_ARRAY(_type(schema["items"], known))
-        case "map":
-            return Types.MAP(Types.STRING(), _type(schema["values"], known))
-        case kind:
-            return _LOGICAL.get(schema.get("logicalType", "")) or _type(kind, known)
+    def _one_of(self, kinds: list[TypeInformation]) -> TypeInformation:
+        if len(kinds) == 1:
+            return kinds[0]
+        if not self._reading:
+            return _ANY
+        # what is any value is a record that is not known yet
+        dicts = [k for k in kinds if isinstance(k, RowTypeInfo | MapTypeInfo) or k == _ANY]
+        lists = [k for k in kinds if isinstance(k, ObjectArrayTypeInfo)]
+        return _union(*(one[0] if len(one) == 1 else _ANY for one in (dicts, lists)))
+
+    def _of(self, schema: dict[str, Any]) -> TypeInformation:
+        match schema["type"]:
+            case "record":
+                fields = schema["fields"]
+                kinds = [self.of(field["type"]) for field in fields]
+                return Types.ROW_NAMED([field["name"] for field in fields], kinds)
+            case "array":
+                return Types.OBJECT_ARRAY(self.of(schema["items"]))
+            case "map":
+                return Types.MAP(Types.STRING(), self.of(schema["values"]))
+            case kind:
+                return _LOGICAL.get(schema.get("logicalType", "")) or self.of(kind)
 
 
 def read(value: Any) -> Any:
