@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from typing import Any
 
@@ -120,6 +121,9 @@ def test_by_key_unless_told_otherwise() -> None:
     assert sink.partitioner is partitioners.DEFAULT
 
 
+IN_FLIGHT = "max.in.flight.requests.per.connection"
+
+
 def sink_with(**properties: str) -> KafkaSink:
     building = KafkaSink.builder().set_bootstrap_servers("broker:9092")
     for name, value in properties.items():
@@ -153,8 +157,61 @@ def test_properties_may_have_the_names_of_javas_producer() -> None:
         SinkSettings(name="out", bootstrap_servers="broker:9092", options=sink.properties)
     )
     for wrong in ({"transactional_id": "mine"}, {"buffer_memory": "much"}):
-        with pytest.raises(ValueError, match=r"set by the sink itself|a number of bytes"):
+        with pytest.raises(ValueError, match=r"set by the sink itself|a whole number"):
             sink_with(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "becomes"),
+    [
+        ("max.request.size", "2147483647", {"message.max.bytes": "1000000000"}),
+        ("buffer.memory", "9223372036854775807", {"queue.buffering.max.kbytes": "2147483647"}),
+        ("send.buffer.bytes", "2147483647", {"socket.send.buffer.bytes": "100000000"}),
+        ("request.timeout.ms", "2147483647", {"request.timeout.ms": "900000"}),
+        ("batch.size", "0", {"batch.size": "1"}),
+        ("max.in.flight.requests.per.connection", "10", {IN_FLIGHT: "5"}),
+        ("max.in.flight", "10", {IN_FLIGHT: "5"}),
+        ("partitioner.class", "org.example.Mine", {}),
+    ],
+)
+def test_what_only_javas_producer_takes_is_cut_to_what_can_be(
+    given: str, value: str, becomes: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    building = KafkaSink.builder().set_bootstrap_servers("broker:9092")
+    building.set_delivery_guarantee(DeliveryGuarantee.EXACTLY_ONCE)
+    building.set_transactional_id_prefix("mine").set_property(given, value)
+    with caplog.at_level(logging.WARNING):
+        sink = building.set_record_serializer(builder().build()).build()
+    assert sink.properties == becomes
+    assert given in caplog.text
+    check_options(
+        SinkSettings(
+            name="out",
+            bootstrap_servers="broker:9092",
+            guarantee=DeliveryGuarantee.EXACTLY_ONCE,
+            transactional_id_prefix="mine",
+            options=sink.properties,
+        )
+    )
+
+
+def test_a_sink_without_a_guarantee_has_as_many_requests_in_flight_as_asked() -> None:
+    building = KafkaSink.builder().set_bootstrap_servers("broker:9092")
+    building.set_delivery_guarantee(DeliveryGuarantee.NONE).set_property(IN_FLIGHT, "10")
+    sink = building.set_record_serializer(builder().build()).build()
+    assert sink.properties == {IN_FLIGHT: "10"}
+
+
+def test_javas_empty_name_of_no_host_check_is_librdkafkas_none() -> None:
+    name = "ssl.endpoint.identification.algorithm"
+    assert sink_with(**{name: ""}).properties == {name: "none"}
+    jaas = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    java = sink_with(
+        **{name: ""},
+        sasl_mechanism="PLAIN",
+        sasl_jaas_config=f'{jaas} username="anna" password="hunter2";',
+    )
+    assert java.properties[name] == "none"
 
 
 def test_a_sink_signs_in_by_either_clients_names() -> None:

@@ -6,34 +6,53 @@ Most names are the same. What steers only Java's client, or what the sink does a
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from headrace.connectors.kafka.security import Security
 
 log = logging.getLogger(__name__)
 
-_Translated = Callable[[str], tuple[str, str]]
+_INT = 2**31 - 1
 
 
-def _as(name: str) -> _Translated:
-    return lambda value: (name, value)
+@dataclass(frozen=True)
+class _Number:
+    """A number by librdkafka's name, which takes less of them than Java does. -1 leaves a socket's
+    buffer to the system in Java, 0 in librdkafka."""
+
+    name: str
+    lowest: int = 0
+    highest: int = _INT
+    #: So many of Java's units are one of librdkafka's.
+    unit: int = 1
+
+    def of(self, java: str, value: str) -> str:
+        """Raises ValueError for what is no number; warns of one that is too large or too small."""
+        try:
+            given = int(value)
+        except ValueError:
+            raise ValueError(f"{java} is {value!r}; it is a whole number") from None
+        taken = max(self.lowest, min(self.highest, given // self.unit))
+        if taken != given // self.unit and given != -1:
+            log.warning("Kafka sink: %s is %s; taken as %s of %s", java, given, taken, self.name)
+        return str(taken)
 
 
-def _kibibytes(value: str) -> tuple[str, str]:
-    return "queue.buffering.max.kbytes", str(max(1, int(value) // 1024))
-
-
-def _socket(name: str) -> _Translated:
-    """-1 leaves it to the system, as 0 does in librdkafka."""
-    return lambda value: (name, str(max(0, int(value))))
-
-
-_TRANSLATED: dict[str, _Translated] = {
-    "max.request.size": _as("message.max.bytes"),
-    "buffer.memory": _kibibytes,
-    "send.buffer.bytes": _socket("socket.send.buffer.bytes"),
-    "receive.buffer.bytes": _socket("socket.receive.buffer.bytes"),
+_NUMBERS = {
+    "batch.size": _Number("batch.size", lowest=1),
+    "buffer.memory": _Number("queue.buffering.max.kbytes", lowest=1, unit=1024),
+    "max.request.size": _Number("message.max.bytes", highest=1_000_000_000),
+    "metadata.max.age.ms": _Number("metadata.max.age.ms", lowest=1, highest=86_400_000),
+    "receive.buffer.bytes": _Number("socket.receive.buffer.bytes", highest=100_000_000),
+    "request.timeout.ms": _Number("request.timeout.ms", lowest=1, highest=900_000),
+    "send.buffer.bytes": _Number("socket.send.buffer.bytes", highest=100_000_000),
 }
+#: With more of them at a time a producer cannot tell whether a request was repeated.
+_IDEMPOTENT = dict.fromkeys(
+    ("max.in.flight.requests.per.connection", "max.in.flight"),
+    _Number("max.in.flight.requests.per.connection", lowest=1, highest=5),
+)
 #: Of Java's client, its consumers, and Flink's own.
 _WITHOUT_MEANING = frozenset(
     {
@@ -55,6 +74,7 @@ _WITHOUT_MEANING = frozenset(
         "partitioner.adaptive.partitioning.enable",
         "partitioner.availability.timeout.ms",
         "register.producer.metrics",
+        "socket.connection.setup.timeout.max.ms",
         "value.deserializer",
         "value.serializer",
     }
@@ -74,28 +94,31 @@ _JAVA_SECURITY = (
     "ssl.keystore.key",
 )
 _SECURITY = ("security.", "sasl.", "ssl.")
+_HOST_CHECK = "ssl.endpoint.identification.algorithm"
+#: Java's classes and rules; which partition a record gets is the sink's to say.
+_PARTITIONERS = ("partitioner.class", "partitioner.ignore.keys")
 
 
-def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
-    """Raises ValueError for a number that is none, and for a way to sign in that librdkafka
-    lacks."""
+def for_librdkafka(properties: Mapping[str, str], idempotent: bool = True) -> dict[str, str]:
+    """`idempotent`: a request that is repeated may double no record. Raises ValueError for a number
+    that is none, and for a way to sign in that librdkafka lacks."""
+    numbers = {**_NUMBERS, **_IDEMPOTENT} if idempotent else _NUMBERS
     found: dict[str, str] = {}
     for name, value in properties.items():
         if name in DONE_ANYWAY:
             if value.lower() not in DONE_ANYWAY[name]:
                 log.warning("Kafka sink: %s stays %s", name, DONE_ANYWAY[name][0])
-        elif name in _TRANSLATED:
-            found.update([_number(name, value)])
+        elif name in _PARTITIONERS:
+            log.warning(
+                "Kafka sink: %s is left out; use the record serializer's set_partitioner", name
+            )
+        elif name in numbers:
+            found[numbers[name].name] = numbers[name].of(name, value)
+        elif name == _HOST_CHECK:
+            found[name] = value or "none"  # as Java says that there is none
         elif name not in _WITHOUT_MEANING:
             found[name] = value
     return _security(found)
-
-
-def _number(name: str, value: str) -> tuple[str, str]:
-    try:
-        return _TRANSLATED[name](value)
-    except ValueError:
-        raise ValueError(f"{name} is {value!r}; it is a number of bytes") from None
 
 
 def _security(properties: dict[str, str]) -> dict[str, str]:

@@ -229,8 +229,9 @@ class KafkaSinkBuilder:
         exactly_once = self._sink.guarantee is DeliveryGuarantee.EXACTLY_ONCE
         if exactly_once and not self._sink.transactional_id_prefix:
             raise ValueError("EXACTLY_ONCE needs set_transactional_id_prefix, unique to the job")
+        idempotent = self._sink.guarantee is not DeliveryGuarantee.NONE
         return replace(
             self._sink,
             bootstrap_servers=bootstrap_servers(self._servers, "a KafkaSink"),
-            properties=kafka_producing.for_librdkafka(self._properties),
+            properties=kafka_producing.for_librdkafka(self._properties, idempotent),
         )
