@@ -54,17 +54,17 @@ def _laid_out(text: str) -> str:
 
 def instant(value: Instant) -> str:
     """`Instant.toString`: ISO 8601, a fraction of 3, 6 or 9 digits where there is one."""
-    at = datetime.fromtimestamp(value.seconds, UTC)
+    at = datetime.fromtimestamp(value.seconds, UTC).replace(tzinfo=None)
     fraction = f"{value.nanos:09d}" if value.nanos else ""
     while fraction.endswith("000"):
         fraction = fraction[:-3]
-    return f"{at:%Y-%m-%dT%H:%M:%S}{'.' + fraction if fraction else ''}Z"
+    return f"{at.isoformat()}{'.' + fraction if fraction else ''}Z"
 
 
 def timestamp(value: datetime) -> str:
     """`java.sql.Timestamp.toString`: at least one digit of a fraction."""
     fraction = f"{value.microsecond:06d}".rstrip("0") or "0"
-    return f"{value:%Y-%m-%d %H:%M:%S}.{fraction}"
+    return f"{value.replace(tzinfo=None).isoformat(' ', 'seconds')}.{fraction}"
 
 
 def sql_time(value: time) -> str:

@@ -36,6 +36,7 @@ from headrace.datastream import StreamExecutionEnvironment
         (Types.SQL_TIME(), time(3, 4, 5, 6), "03:04:05"),
         (Types.SQL_TIMESTAMP(), datetime(2021, 1, 9, 3, 4, 5), "2021-01-09 03:04:05.0"),
         (Types.SQL_TIMESTAMP(), datetime(2021, 1, 9, 3, 4, 5, 120000), "2021-01-09 03:04:05.12"),
+        (Types.SQL_TIMESTAMP(), datetime(21, 1, 9, 3, 4, 5), "0021-01-09 03:04:05.0"),
         (Types.INSTANT(), Instant(0, 1_000_000), "1970-01-01T00:00:00.001Z"),
         (Types.INSTANT(), datetime(1970, 1, 2, tzinfo=UTC), "1970-01-02T00:00:00Z"),
         (Types.LIST(Types.STRING()), ["a", None], "[a, null]"),
