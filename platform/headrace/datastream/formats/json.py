@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from typing import Any
 
+from headrace.common.basic_types import basic
 from headrace.common.serialization import (
     DeserializationError,
     DeserializationSchema,
@@ -15,7 +16,7 @@ from headrace.common.serialization import (
 from headrace.common.typeinfo import RowTypeInfo, TypeInformation, TypeMismatch
 from headrace.common.types import Row
 from headrace.datastream.formats.csv_rows import row_type
-from headrace.datastream.formats.json_reading import Reading, has_decimals
+from headrace.datastream.formats.json_reading import Reading
 from headrace.datastream.formats.json_schema import type_of_schema
 from headrace.datastream.formats.json_writing import writer
 
@@ -38,7 +39,7 @@ class JsonRowDeserializationSchema(DeserializationSchema):
         self._reading = Reading(fail_on_missing_field, ignore_parse_errors)
         self._validation = validation
         self._row = self._reading.row(type_info)
-        self._exact = has_decimals(type_info)
+        self._exact = _has_decimals(type_info)
 
     def __reduce__(self) -> tuple[Any, ...]:
         given = self._reading
@@ -174,3 +175,15 @@ def _no_number(name: str) -> None:
 def _exact(text: str) -> Decimal:
     """Without zeros at its end, as Flink reads it."""
     return Decimal(text).normalize(_EXACT)
+
+
+def _has_decimals(kind: Any) -> bool:
+    """Whether somewhere in the type there are decimals, whose digits all count."""
+    if kind == basic("BIG_DEC"):
+        return True
+    parts = [*getattr(kind, "field_types", ())]
+    for name in ("elem_type", "type_info", "key_type", "value_type"):
+        part = getattr(kind, name, None)
+        if isinstance(part, TypeInformation):
+            parts.append(part)
+    return any(map(_has_decimals, parts))

@@ -101,9 +101,15 @@ class Reading:
 
     def _instance(self, kind: DataclassTypeInfo) -> Read:
         names, cls = kind.field_names, kind.cls
-        return self._of_fields(
-            names, kind.field_types, lambda v: cls(**dict(zip(names, v, strict=True)))
-        )
+
+        def make(values: list[Any]) -> Any:
+            try:
+                return cls(**dict(zip(names, values, strict=True)))
+            except Exception as error:  # whatever its own checks raise
+                reason = f"makes no {cls.__name__}: {type(error).__name__}: {error!s:.80}"
+                raise Misfit(reason) from error
+
+        return self._of_fields(names, kind.field_types, make)
 
     def _of_fields(
         self,
@@ -262,8 +268,12 @@ def _decimal(value: Any) -> Any:
 
 
 def _instant(value: Any) -> Any:
-    """Text, or seconds."""
-    return Instant(value, 0) if type(value) is int else value
+    """Text, or seconds, both of the same years."""
+    if type(value) is not int:
+        return value
+    if not -62_135_596_800 <= value <= 253_402_300_799:
+        raise ValueError("outside the years 1 to 9999")
+    return Instant(value, 0)
 
 
 def _bytes(value: Any) -> Any:
@@ -279,15 +289,3 @@ _CONVERT: dict[str, Read] = {
     "BIG_DEC": _decimal,
     "INSTANT": _instant,
 }
-
-
-def has_decimals(kind: Any) -> bool:
-    """Whether somewhere in the type there are decimals, whose digits all count."""
-    if kind == basic("BIG_DEC"):
-        return True
-    parts = [*getattr(kind, "field_types", ())]
-    for name in ("elem_type", "type_info", "key_type", "value_type"):
-        part = getattr(kind, name, None)
-        if isinstance(part, TypeInformation):
-            parts.append(part)
-    return any(map(has_decimals, parts))
