@@ -158,7 +158,13 @@ def test_a_broker_that_refuses_fails_the_task_not_the_pool(openings: Openings) -
     with pytest.raises(errors.ProducerUnavailable, match="no broker"):
         pool.take(1, {}, timeout=5)
     openings.fail = None
-    assert pool.take(1, {}, timeout=5)
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            pool.take(1, {}, timeout=5)
+            break
+        except errors.ProducerUnavailable:  # of the second one that was opened ahead
+            assert time.monotonic() < deadline
 
 
 def test_producers_that_nobody_takes_are_opened_anew(
