@@ -74,11 +74,10 @@ def check_planned(batch_id: int, directory: Path) -> None:
 
 
 def _is_taken_over(run: _Run, directory: Path, completed: int | None) -> bool:
-    """False when more batches were completed than this run began: then Spark has ended this run,
-    and what begins is another one that was started on purpose."""
+    """Does this run go on with the batch behind the one it began last? Where none or more were
+    completed, Spark has ended that run, and another one was started on purpose."""
     owners = OwnerStore(directory)
     newest = owners.newest()
     if newest == run.resume.epoch or owners.is_of_this_application(newest):
         return False
-    begun = 0 if run.completed is None else run.completed + 1
-    return completed in (run.completed, begun)
+    return completed == (0 if run.completed is None else run.completed + 1)
