@@ -81,10 +81,9 @@ def closing_behind(worker: Worker) -> Worker:
         finally:
             if _closers:
                 signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-            if code:
-                if _closers:
+                if code:
                     _let_nothing_interrupt(code)
-                close_all()
+                    close_all()
         return code
 
     return run
