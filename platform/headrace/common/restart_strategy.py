@@ -133,6 +133,16 @@ class RestartStrategies:
             return {}
 
 
+def said(values: dict[str, str]) -> dict[str, str]:
+    """What a configuration says about restarts: its keys, as they stand. Raises ValueError."""
+    read(values)
+    return {
+        key: value
+        for key, value in values.items()
+        if key == _OLD_STRATEGY or key.startswith(f"{_OLD_STRATEGY}.")
+    }
+
+
 def configured(values: dict[str, str]) -> str:
     """The name of the configured strategy, "" without one."""
     return values.get(STRATEGY) or values.get(_OLD_STRATEGY, "")
@@ -163,8 +173,7 @@ def read(values: dict[str, str]) -> RestartRule:
     if kind == "failurerate":
         prefix += "failure-rate."
         return RestartRule(
-            # as Flink counts: so many failures end the job
-            options.get_integer(prefix + "max-failures-per-interval", 1) - 1,
+            options.get_integer(prefix + "max-failures-per-interval", 1),
             options.get_millis(prefix + "delay", 1000) / 1000,
             options.get_millis(prefix + "failure-rate-interval", 60_000) / 1000,
         )

@@ -1,7 +1,8 @@
 """Settings of checkpoints; PyFlink's `pyflink.datastream.checkpoint_config`.
 
-Every micro-batch is a checkpoint, aligned and exactly-once. Of these settings the interval and the
-mode count; the others are kept and read back, and their docstrings say what holds instead."""
+Every micro-batch is a checkpoint, aligned and exactly-once. Of these settings the interval, the
+pause, the timeout, the tolerable failures and the retention count; the others are kept and read
+back, and their docstrings say what holds instead."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from headrace.datastream.checkpoint_storage import (
 )
 from headrace.datastream.checkpointing_mode import CheckpointingMode
 from headrace.datastream.externalized_checkpoint_retention import ExternalizedCheckpointRetention
+from headrace.wire.checkpointing import RETENTION
 
 _PREFIX = "execution.checkpointing."
 INTERVAL = f"{_PREFIX}interval"
@@ -21,12 +23,13 @@ TIMEOUT = f"{_PREFIX}timeout"
 MIN_PAUSE = f"{_PREFIX}min-pause"
 CONCURRENT = f"{_PREFIX}max-concurrent-checkpoints"
 TOLERABLE = f"{_PREFIX}tolerable-failed-checkpoints"
-RETENTION = f"{_PREFIX}externalized-checkpoint-retention"
 UNALIGNED = f"{_PREFIX}unaligned.enabled"
 FORCE_UNALIGNED = f"{_PREFIX}unaligned.forced"
 ALIGNED_TIMEOUT = f"{_PREFIX}aligned-checkpoint-timeout"
 STORAGE = f"{_PREFIX}storage"
 DIRECTORY = f"{_PREFIX}dir"
+#: Flink's older name of `savepoint-dir`.
+OLD_SAVEPOINTS = "state.savepoints.dir"
 
 
 #: PyFlink 1's name of it.
@@ -76,7 +79,7 @@ class CheckpointConfig:
         return self._configuration.get_millis(TIMEOUT, self.DEFAULT_TIMEOUT)
 
     def set_checkpoint_timeout(self, checkpoint_timeout: int) -> CheckpointConfig:
-        """A micro-batch is not given up for the time it takes."""
+        """A micro-batch that takes longer counts as a failed checkpoint; it goes on."""
         return self._set_millis(TIMEOUT, checkpoint_timeout)
 
     def get_min_pause_between_checkpoints(self) -> int:
@@ -85,7 +88,7 @@ class CheckpointConfig:
     def set_min_pause_between_checkpoints(
         self, min_pause_between_checkpoints: int
     ) -> CheckpointConfig:
-        """One micro-batch follows the other at once where it takes longer than the interval."""
+        """From the end of one micro-batch to the start of the next at the least."""
         return self._set_millis(MIN_PAUSE, min_pause_between_checkpoints)
 
     def get_max_concurrent_checkpoints(self) -> int:
@@ -114,13 +117,17 @@ class CheckpointConfig:
     def set_tolerable_checkpoint_failure_number(
         self, tolerable_checkpoint_failure_number: int
     ) -> CheckpointConfig:
-        """A micro-batch that fails is never skipped: it is run again."""
+        """When more than so many in a row take too long, the job fails, and its restart strategy
+        decides. No micro-batch is skipped: it is run again."""
         self._configuration.set_integer(TOLERABLE, tolerable_checkpoint_failure_number)
         return self
 
     def set_externalized_checkpoint_retention(
         self, retention_mode: ExternalizedCheckpointRetention
     ) -> CheckpointConfig:
+        """Whether checkpoints are removed when the job is cancelled (DELETE_ON_CANCELLATION), or at
+        its end however that comes, but for failures (NO_EXTERNALIZED_CHECKPOINTS). Unless set, they
+        stay: a cancelled job can be started again."""
         self._configuration.set_string(RETENTION, retention_mode.name)
         return self
 
@@ -182,3 +189,12 @@ class CheckpointConfig:
     def _set_millis(self, key: str, millis: int) -> CheckpointConfig:
         self._configuration.set_string(key, f"{millis} ms")
         return self
+
+
+def said(values: dict[str, str]) -> dict[str, str]:
+    """What a configuration says about checkpoints and savepoints: its keys, as they stand."""
+    return {
+        key: value
+        for key, value in values.items()
+        if key.startswith(_PREFIX) or key == OLD_SAVEPOINTS
+    }

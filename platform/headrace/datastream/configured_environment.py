@@ -198,9 +198,8 @@ class ConfiguredEnvironment:
     def set_restart_strategy(
         self, restart_strategy_configuration: RestartStrategyConfiguration
     ) -> Self:
-        """PyFlink 1's; in version 2 these are the keys `restart-strategy.*`. A job in one process
-        follows it. On the platform the job's own configuration says how it is restarted: the
-        program is part of what a restart starts."""
+        """PyFlink 1's; in version 2 these are the keys `restart-strategy.*`. It beats what the job
+        is submitted with, from the first time that the program gets to `execute`."""
         for key, value in restart_strategy_configuration.to_dict().items():
             self._configuration.set_string(key, value)
         self._restart_strategy = restart_strategy_configuration

@@ -6,8 +6,8 @@ from enum import Enum
 
 
 class ExternalizedCheckpointRetention(Enum):
-    """What becomes of checkpoints when a job is cancelled. The platform keeps them until the job
-    is deleted there."""
+    """What becomes of checkpoints when a job is cancelled. Unless set, the platform keeps them: a
+    cancelled job can be started again."""
 
     DELETE_ON_CANCELLATION = 0
     RETAIN_ON_CANCELLATION = 1

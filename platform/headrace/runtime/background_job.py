@@ -96,8 +96,8 @@ class BackgroundJob:
         except BaseException as error:
             self._result.set_exception(error)
         else:
-            stopped = self._stop is not None and self._stop.asked.is_set()
-            if stopped:
+            asked = self._stop is not None and self._stop.asked.is_set()
+            if asked and not self._was_finished():
                 self._result.set_exception(JobFailed("the job was cancelled", restartable=False))
             else:
                 self._result.set_result(result)
@@ -108,6 +108,10 @@ class BackgroundJob:
     def _took_up(self, execution: Execution, stop: StopRequest, job_id: str) -> None:
         self._execution, self._stop, self._job_id = execution, stop, job_id
         self._begun.set()
+
+    def _was_finished(self) -> bool:
+        """It was told to end with a savepoint."""
+        return self._stop is not None and self._stop.reason == "finished"
 
     def _was_cancelled(self) -> bool:
         return self._stop is not None and self._stop.reason == "canceled"

@@ -53,6 +53,11 @@ class BatchReporting:
         return dict(self._totals.values)
 
     @property
+    def reported(self) -> int:
+        """The newest batch that was reported, -1 before the first."""
+        return self._reported
+
+    @property
     def results(self) -> dict[str, Any]:
         """Counters and accumulators since the start of the job."""
         return self._totals.results()

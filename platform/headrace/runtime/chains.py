@@ -28,14 +28,32 @@ def chains(program: Program) -> dict[int, int]:
     says otherwise."""
     before = inputs(program)
     heads: dict[int, int] = {}
-    groups: dict[int, str] = {}
+    groups = slot_sharing_groups(program)
     for number, node in program.nodes.items():
         reads = before.get(number, [])
-        groups[number] = node.slot_sharing_group or _inherited(groups, reads)
         heads[number] = number
         if len(reads) == 1 and _chained(program, reads[0][0], reads[0][1], node, groups):
             heads[number] = heads[reads[0][0].id]
     return heads
+
+
+def slot_sharing_groups(program: Program) -> dict[int, str]:
+    """Node -> its slot sharing group: its own, else that of all that it reads, else the default."""
+    before = inputs(program)
+    groups: dict[int, str] = {}
+    for number, node in program.nodes.items():
+        groups[number] = node.slot_sharing_group or _inherited(groups, before.get(number, []))
+    return groups
+
+
+def slots(program: Program) -> dict[str, int]:
+    """Slots by slot sharing group: operators of one group share theirs, so a group takes as many
+    as its widest operator has subtasks; no operator has more than the job."""
+    widest: dict[str, int] = {}
+    for number, group in slot_sharing_groups(program).items():
+        own = program.nodes[number].parallelism or program.parallelism
+        widest[group] = max(widest.get(group, 1), min(own, program.parallelism))
+    return widest
 
 
 def _inherited(groups: dict[int, str], reads: list[tuple[Node, Target]]) -> str:

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from headrace.runtime.checkpoint_requests import CheckpointRequests
+from headrace.runtime.savepoint_requests import SavepointRequests
 from headrace.wire import events
+from headrace.wire.savepoint import Restore
 from headrace.wire.spec import RUN_DIR_VARIABLE, JobSpec
 
 #: Jar files for Spark's class path when no platform gives them: paths joined by os.pathsep.
@@ -37,7 +40,7 @@ class NoReporter:
 class StopRequest:
     """Asks a run to end between two micro-batches. Set by a signal or a command."""
 
-    #: "" until asked, then "canceled" or "suspended".
+    #: "" until asked, then "canceled", "suspended" or "finished".
     reason: str = ""
     asked: threading.Event = field(default_factory=threading.Event)
 
@@ -63,10 +66,16 @@ class RunContext:
     configuration: dict[str, str]
     reporter: Reporter
     stop: StopRequest
+    #: Savepoints that are asked for, and what the job began with.
+    savepoints: SavepointRequests = field(default_factory=SavepointRequests)
+    checkpoints: CheckpointRequests = field(default_factory=CheckpointRequests)
+    restore: Restore | None = None
     #: Why the job failed, whatever its program does with the exception.
     failure: Exception | None = None
     #: Jobs that the program has run.
     jobs: int = 0
+    #: Units of parallelism that it was given.
+    slots: int = 1
 
 
 class Waitable(Protocol):
@@ -132,7 +141,8 @@ def _laptop(name: str, parallelism: int, run_dir: Path) -> RunContext:
         attempt=1,
         parallelism=parallelism,
         master=os.environ.get("SPARK_MASTER") or f"local[{parallelism}]",
-        memory_mib=1024,
+        memory_mib=2700,
+        slots=parallelism,
         run_dir=run_dir,
         checkpoint_dir=run_dir / "checkpoint",
         jars=_laptop_jars(),
@@ -157,12 +167,14 @@ def platform(spec: JobSpec, run_dir: Path, reporter: Reporter) -> RunContext:
         parallelism=spec.parallelism,
         master=spec.master,
         memory_mib=spec.memory_mib,
+        slots=spec.slots or spec.parallelism,
         run_dir=run_dir,
         checkpoint_dir=Path(spec.checkpoint_dir),
         jars=spec.jars,
         configuration=spec.configuration,
         reporter=reporter,
         stop=StopRequest(),
+        restore=Restore.of(spec.restore),
     )
 
 

@@ -7,7 +7,6 @@ after Failed. SIGTERM suspends: the job goes on from its checkpoint at the next 
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import platform as machine
@@ -20,16 +19,20 @@ import traceback
 from importlib.metadata import version
 from pathlib import Path
 
+from pyspark import SparkContext
 from pyspark.errors import StreamingQueryException
 
 from headrace.connectors.twophase.errors import SinkError
+from headrace.runtime import causes, heartbeat, memory, retention, savepoints
 from headrace.runtime import context as run_context
 from headrace.runtime.context import RunContext
-from headrace.runtime.errors import JobFailed, UnknownTopic, from_spark, is_final
+from headrace.runtime.errors import JobFailed, from_spark
 from headrace.runtime.plain_queries import PlainQueries
-from headrace.runtime.transformations import GraphError
-from headrace.wire import commands, events, rundir
+from headrace.runtime.savepoint_requests import SavepointRequest
+from headrace.wire import commands, events
+from headrace.wire.failures import Cause
 from headrace.wire.journal import JournalWriter
+from headrace.wire.savepoint import BadSavepoint
 from headrace.wire.spec import JobSpec
 
 COMMAND_SECONDS = 0.2
@@ -59,7 +62,8 @@ def main(run_dir: Path) -> int:
     context = run_context.platform(spec, run_dir, journal)
     run_context.use(context)
     os.environ["KAFKA_BOOTSTRAP_SERVERS"] = spec.kafka_bootstrap_servers
-    _beat(run_dir)
+    memory.limit_workers(spec.memory_mib)
+    heartbeat.start(run_dir, spec.configuration)
     _obey(context)
     journal.report(events.Started(os.getpid(), spec.master, _versions()))
     return _run(spec, context, journal, PlainQueries(context))
@@ -68,6 +72,8 @@ def main(run_dir: Path) -> int:
 def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueries) -> int:
     try:
         try:
+            check_checkpoints(spec)
+            _restore(context)
             _run_program(spec)
             run_context.wait_for_jobs()
         finally:
@@ -79,7 +85,7 @@ def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueri
             raise JobFailed(
                 f"{Path(spec.entry).name} ended without running a job; call execute() on its "
                 "StreamExecutionEnvironment, or start a query of its SparkSession",
-                restartable=False,
+                cause=Cause.PROGRAM,
             )
     except BaseException as error:
         if context.stop.asked.is_set():
@@ -87,10 +93,49 @@ def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueri
         else:
             failed = _failed(error, journal, spec)
             logging.error("job failed: %s\n%s", failed.error, failed.traceback)
+            _close(context, f"the job failed before: {failed.error}", journal)
             journal.report(failed)
             return 1
-    journal.report(events.Stopped(context.stop.reason or "finished"))
+    _close(context, "the job ended before", journal)
+    reason = context.stop.reason or "finished"
+    journal.report(events.Stopped(reason, retention.apply(context, reason)))
     return 0
+
+
+def _close(context: RunContext, why: str, journal: Journal) -> None:
+    """Answer what was asked for and will not be made."""
+    context.savepoints.close(why, journal.report)
+    context.checkpoints.close(why, journal.report)
+
+
+def check_checkpoints(spec: JobSpec) -> None:
+    """A job that has checkpoints does not begin anew where they are not. Raises JobFailed."""
+    directory = Path(spec.checkpoint_dir)
+    if spec.has_checkpoints and not (directory.is_dir() and any(directory.iterdir())):
+        raise JobFailed(
+            f"the job has completed checkpoints, and {directory} is empty: they were removed, or "
+            "its storage is not mounted here. Nothing was read or written; to begin anew would "
+            "process all input a second time. Restart the job when its checkpoints are there, or "
+            "submit it as a new job, with a savepoint if there is one",
+            cause=Cause.IN_DOUBT,
+        )
+
+
+def _restore(context: RunContext) -> None:
+    """At the job's first start, from the savepoint it is to begin with. Nothing has been started
+    yet. Raises JobFailed."""
+    if context.restore is None:
+        return
+    try:
+        found = savepoints.restore(context.restore, context.checkpoint_dir)
+    except BadSavepoint as error:
+        raise JobFailed(str(error), restartable=False) from error
+    except savepoints.Superseded as error:
+        raise JobFailed(str(error), cause=Cause.SUPERSEDED) from error
+    except OSError as error:
+        raise JobFailed(f"the savepoint could not be copied: {error}") from error
+    if found is not None:
+        logging.info("begins with savepoint %s, checkpoint %d", found.savepoint_id, found.batch + 1)
 
 
 def _run_program(spec: JobSpec) -> None:
@@ -105,25 +150,26 @@ def _run_program(spec: JobSpec) -> None:
         runpy.run_path(spec.entry, run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
-            raise JobFailed(f"the program called exit({end.code})", restartable=False) from end
+            raise JobFailed(f"the program called exit({end.code})", cause=Cause.PROGRAM) from end
 
 
 def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Failed:
     """Errors of a running job are worth another attempt; those of a program before it are not,
     unless they say so themselves."""
-    if isinstance(error, JobFailed):
-        headline = str(error).splitlines()[0]
-        return events.Failed(headline, error.traceback, error.restartable)
     if isinstance(error, StreamingQueryException):
-        failed = from_spark(str(error))
-        trace = failed.traceback or _trace(error, spec)
-        return events.Failed(str(failed).splitlines()[0], trace, failed.restartable)
-    if isinstance(error, SinkError):
-        headline = f"{type(error).__name__}: {error}"
-        return events.Failed(headline, _trace(error, spec), not is_final(error))
-    headline = traceback.format_exception_only(error)[-1].strip()
-    restartable = journal.planned and not isinstance(error, UnknownTopic | GraphError)
-    return events.Failed(headline, _trace(error, spec), restartable)
+        error = from_spark(str(error))
+    cause = causes.of(error, planned=journal.planned)
+    if isinstance(error, JobFailed):
+        headline, trace = str(error).splitlines()[0], error.traceback
+    else:
+        name, trace = type(error).__name__, _trace(error, spec)
+        headline = traceback.format_exception_only(error)[-1].strip()
+        if isinstance(error, SinkError):
+            headline = f"{name}: {error}"
+    short = memory.shortage(headline, spec.memory_mib, SparkContext._gateway)
+    if short is not None:
+        return events.Failed(short, trace, cause=str(Cause.MEMORY))
+    return events.Failed(headline, trace, cause.restartable, str(cause))
 
 
 def _trace(error: BaseException, spec: JobSpec) -> str:
@@ -133,19 +179,6 @@ def _trace(error: BaseException, spec: JobSpec) -> str:
     if own:
         entries.stack = traceback.StackSummary.from_list(list(entries.stack)[own[0] :])
     return "".join(entries.format())
-
-
-def _beat(run_dir: Path) -> None:
-    """Touch the heartbeat file for as long as the process lives."""
-    path = run_dir / rundir.HEARTBEAT
-
-    def beat() -> None:
-        while True:
-            with contextlib.suppress(OSError):  # a full disk must not look like a dead driver
-                path.touch()
-            time.sleep(rundir.HEARTBEAT_SECONDS)
-
-    threading.Thread(target=beat, name="heartbeat", daemon=True).start()
 
 
 def _obey(context: RunContext) -> None:
@@ -158,12 +191,20 @@ def _obey(context: RunContext) -> None:
             for path, command in commands.pending(context.run_dir):
                 _carry_out(context, command)
                 path.unlink(missing_ok=True)
+            context.savepoints.give_up_overdue(context.reporter.report)
+            context.checkpoints.give_up_overdue(context.reporter.report)
             time.sleep(COMMAND_SECONDS)
 
     threading.Thread(target=watch, name="commands", daemon=True).start()
 
 
 def _carry_out(context: RunContext, command: commands.Command) -> None:
+    if command.verb == "savepoint":
+        _take_savepoint(context, command)
+        return
+    if command.verb == "checkpoint":
+        _take_checkpoint(context, command)
+        return
     reasons = {"cancel": "canceled", "suspend": "suspended"}
     reason = reasons.get(command.verb)
     if reason is None:
@@ -172,6 +213,25 @@ def _carry_out(context: RunContext, command: commands.Command) -> None:
         return
     context.stop.ask(reason)
     context.reporter.report(events.CommandDone(command.command_id))
+
+
+def _take_savepoint(context: RunContext, command: commands.Command) -> None:
+    try:
+        wish = commands.SavepointOptions(**command.options)
+    except TypeError as error:
+        context.reporter.report(events.CommandDone(command.command_id, str(error)))
+        return
+    context.reporter.report(events.CommandDone(command.command_id))
+    context.savepoints.ask(SavepointRequest(wish), context.reporter.report)
+
+
+def _take_checkpoint(context: RunContext, command: commands.Command) -> None:
+    try:
+        wish = commands.CheckpointOptions(**command.options)
+    except TypeError as error:
+        context.reporter.report(events.CommandDone(command.command_id, str(error)))
+        return
+    context.checkpoints.ask(command.command_id, wish.timeout_ms, context.reporter.report)
 
 
 def _versions() -> dict[str, str]:

@@ -6,15 +6,24 @@ import re
 
 from headrace.connectors.kafka import errors as kafka
 from headrace.runtime.operators.operator import OperatorError
+from headrace.wire.failures import Cause
 
 
 class JobFailed(RuntimeError):
-    """The job failed. `traceback` is the job author's, where there is one."""
+    """The job failed. `traceback` is the job author's, where there is one; a `cause` says whether
+    it is worth another attempt."""
 
-    def __init__(self, message: str, traceback: str = "", restartable: bool = True) -> None:
+    def __init__(
+        self,
+        message: str,
+        traceback: str = "",
+        restartable: bool = True,
+        cause: Cause | None = None,
+    ) -> None:
         super().__init__(message)
         self.traceback = traceback
-        self.restartable = restartable
+        self.restartable = restartable if cause is None else cause.restartable
+        self.cause = cause
 
     def __str__(self) -> str:
         message = super().__str__()
@@ -27,7 +36,6 @@ class UnknownTopic(ValueError):
 
 #: Errors of sinks that another attempt would meet again.
 _FINAL = (
-    kafka.SecondDriver,
     kafka.ChangedRecords,
     kafka.OutcomeUnknown,
     kafka.InvalidSettings,
@@ -71,11 +79,6 @@ def from_error(error: Exception) -> Exception:
     headline, _, trace = str(error).partition("\n")
     last = trace.strip().splitlines()[-1].strip() if trace.strip() else ""
     return JobFailed(f"{headline}: {last}" if last else headline, _user_frames(trace))
-
-
-def is_final(error: BaseException) -> bool:
-    """Whether another attempt would meet this error again."""
-    return isinstance(error, _FINAL)
 
 
 def _cut(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headrace.runtime.bounded_sources import BoundedSources
@@ -50,9 +51,12 @@ class InputEnds:
         told = self.offsets.next_start(self.kafka.count) or {}
         return self.kafka.all_ended and told.get("position", 0) >= (ended_at or 0)
 
-    def wait_for_more(self) -> bool:
-        """False when asked to stop first. Raises JobFailed."""
+    def wait_for_more(self, query_wanted: Callable[[], bool]) -> bool:
+        """False when asked to stop first; True also when a query is wanted without more. Raises
+        JobFailed."""
         while not self.stop.asked.wait(MORE_SECONDS):
+            if query_wanted():
+                return True
             # the next query's watch sees to a topic that was deleted or made again
             if self.kafka.replaced.is_set() or self.kafka.has_more():
                 return True

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +14,31 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from headrace.common import restart_strategy
 from headrace.common.job_execution_result import JobExecutionResult
 from headrace.common.job_id import JobID
 from headrace.connectors.twophase import keeping
 from headrace.connectors.twophase.messages import Recovery
-from headrace.runtime import context as run_context
+from headrace.datastream import checkpoint_config
 from headrace.runtime import (
+    chains,
     data_sources,
     dataframe_rows,
+    heartbeat,
     interrupts,
     job_sink,
     kafka_topics,
+    python_sources,
     query_stop,
     rescaling,
     spark_plan,
     spark_session,
     state_identity,
 )
+from headrace.runtime import context as run_context
 from headrace.runtime.batch_reporting import BatchReporting
 from headrace.runtime.bounded_sources import BoundedSources
+from headrace.runtime.checkpoint_timeout import CheckpointTimeout
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
 from headrace.runtime.input_ends import InputEnds
@@ -40,11 +47,13 @@ from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.plan import plan
 from headrace.runtime.program import Program
 from headrace.runtime.python_sources import ControlFile
+from headrace.runtime.run_checkpoints import RunCheckpoints
+from headrace.runtime.run_savepoints import RunSavepoints
 from headrace.runtime.run_sinks import RunSinks
 from headrace.runtime.socket_ends import SocketEnds
 from headrace.runtime.spark_offsets import SparkOffsets
 from headrace.runtime.ticks import Ticks
-from headrace.wire import events
+from headrace.wire import checkpointing, events
 
 POLL_SECONDS = 0.1
 #: Spark gives a Python process ten seconds to start, which may be too few on a busy machine.
@@ -65,6 +74,9 @@ class JobRun:
         self._sockets = SocketEnds(program, self._state_dir)
         self._bounded = BoundedSources(program, self._offsets)
         self._sinks = RunSinks(program, context, self._offsets)
+        self._savepoints = RunSavepoints(context, self._offsets, self._control, self._sinks.roots)
+        self._checkpoints = RunCheckpoints(context, self._offsets, self._control)
+        self._timeout = CheckpointTimeout(context, self._offsets)
         self._running = self._borrowed = False
         #: What `execute_and_collect` asked for.
         self.collected: list[Any] = []
@@ -76,9 +88,11 @@ class JobRun:
 
     def execute(self) -> JobExecutionResult:
         """Returns when the job has ended on purpose. Raises JobFailed, UnknownTopic,
-        SinkError."""
+        SinkError, and ValueError for settings of checkpoints that cannot be used."""
         begun = time.monotonic()
+        checkpointing.check(self._context.configuration)
         self._report_plan()
+        self._check_slots()
         kafka_topics.check_sinks(self._program, ran_before=self._offsets.completed is not None)
         self._prepare_sources()
         begun_batch = self._offsets.planned
@@ -105,7 +119,11 @@ class JobRun:
             planned = self._plan(spark)
             with keeping.kept(self._sinks.committer()), self._interrupts():
                 self._run(spark, planned)
+        except BaseException:
+            self._savepoints.give_up("the job failed before")
+            raise
         finally:
+            self._savepoints.close()
             self._kafka.close()
             if not self._borrowed:
                 spark_session.stop(spark)
@@ -129,7 +147,9 @@ class JobRun:
         """Before Spark starts, as that takes seconds. A program that does not fit its checkpoint
         is refused before its sources are moved, and kept only when its sources are there."""
         identity = self._state_dir / "program.json"
-        state_identity.compare(self._program, identity)
+        restore = self._context.restore
+        may_lose = restore is not None and restore.allow_non_restored_state
+        state_identity.compare(self._program, identity, may_lose=may_lose)
         self._sockets.forget()
         if rescaling.waits(self._offsets):
             before = state_identity.parallelism(identity)
@@ -137,7 +157,7 @@ class JobRun:
         self._kafka = KafkaSources(
             self._program, self._state_dir, self._offsets, checkpointing=bool(self._interval)
         )
-        state_identity.keep_or_compare(self._program, identity)
+        state_identity.keep_or_compare(self._program, identity, may_lose=may_lose)
 
     def _report_plan(self) -> None:
         sources = [source.described for source in self._program.sources.values()]
@@ -147,8 +167,19 @@ class JobRun:
                 sources=sources,
                 sinks=self._sinks.described,
                 checkpoint_interval=self._interval or 0,
+                slots=chains.slots(self._program),
+                restart_strategy=restart_strategy.said(self._context.configuration),
+                checkpoint_settings=checkpoint_config.said(self._context.configuration),
             )
         )
+
+    def _check_slots(self) -> None:
+        """Nothing has been started yet. A job whose slot sharing groups need more slots than it
+        was given ends, and is started again with as many."""
+        needed, given = sum(chains.slots(self._program).values()), self._context.slots
+        if run_context.launched() is not None and needed > given:
+            self._context.stop.ask("suspended")
+            raise JobFailed(f"its slot sharing groups need {needed} slots, it was given {given}")
 
     def _plan(self, spark: SparkSession) -> spark_plan.SparkPlan:
         return spark_plan.build(
@@ -177,7 +208,8 @@ class JobRun:
         planned = self._read(spark, planned, ends.all_read)
         if ends.last_was_told():
             planned = replace(planned, bounded=True)
-        while planned.bounded and not self._kafka.bounded_ended and ends.wait_for_more():
+        due = partial(self._savepoints.due, self._reporting, None)
+        while planned.bounded and not self._kafka.bounded_ended and ends.wait_for_more(due):
             planned = self._read(spark, planned, ends.all_read)
         if planned.bounded and not self._context.stop.asked.is_set():
             # all input is read: one more batch tells the operators, so that windows close
@@ -205,6 +237,9 @@ class JobRun:
             query, recovery = self._start(spark, planned)
             self._report_running(spark, recovery)
             failure = self._watch(query, enough if planned.bounded else self._ends.all_closed)
+            run_planned = partial(self._run_planned, spark, planned)
+            if failure is None and self._savepoints.end_query(self._kafka.count, run_planned):
+                continue
             if self._context.stop.asked.is_set():
                 return planned
             if failure is None and not self._kafka.replaced.is_set():
@@ -238,11 +273,32 @@ class JobRun:
             )
         )
 
+    @property
+    def _stopping(self) -> Path:
+        return self._state_dir / python_sources.STOPPING
+
+    def _stop(self, query: StreamingQuery) -> None:
+        self._stopping.touch()
+        query_stop.stop(query)
+
+    def _run_planned(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
+        """The one batch that is planned and has not run. Raises JobFailed."""
+        query, _ = self._start(spark, planned, once=True)
+        while query.isActive and not self._context.stop.asked.wait(POLL_SECONDS):
+            self._reporting.take(query)
+        if query.isActive:
+            self._stop(query)
+        self._reporting.take(query)
+        failure = query.exception()
+        if failure is not None:
+            raise from_spark(str(failure))
+
     def _start(
-        self, spark: SparkSession, planned: spark_plan.SparkPlan
+        self, spark: SparkSession, planned: spark_plan.SparkPlan, *, once: bool = False
     ) -> tuple[StreamingQuery, Recovery]:
         recovery = self._sinks.recover()
         sink_plan = self._sinks.leave_plan(planned.packed, recovery)
+        self._stopping.unlink(missing_ok=True)
         data_sources.register(spark, job_sink.JobSink)
         writer = (
             planned.frames.writeStream.format(job_sink.JobSink.name())
@@ -252,26 +308,48 @@ class JobRun:
         )
         if run_context.launched() is not None:  # elsewhere jobs of one name may run at once
             writer = writer.queryName(self._program.name)
-        if planned.bounded:
+        if once:
+            writer = writer.trigger(once=True)
+        elif planned.bounded:
             writer = writer.trigger(availableNow=True)
         elif self._interval:
             writer = writer.trigger(processingTime=f"{self._interval} milliseconds")
         return writer.start(), recovery
 
     def _watch(self, query: StreamingQuery, enough: Callable[[], bool]) -> JobFailed | None:
-        """How the query failed."""
+        """How the query failed. Raises SecondDriver."""
+        with heartbeat.watched() as going_round:
+            return self._watched(query, enough, going_round)
+
+    def _watched(
+        self, query: StreamingQuery, enough: Callable[[], bool], going_round: Callable[[], None]
+    ) -> JobFailed | None:
         stop, reporting = self._context.stop, self._reporting
+        takeover = self._sinks.takeover()
         restored = self._offsets.completed is not None
         ticks = Ticks(self._program, self._control.tick, restored=restored)
         while query.isActive and not stop.asked.wait(POLL_SECONDS):
+            going_round()
+            takeover.check()
+            self._timeout.check()
+            self._checkpoints.check(self._kafka.count)
             new = reporting.take(query)
             ticks.observe(reporting.take_records() > 0, reporting.take_timers())
+            if new:
+                self._savepoints.batch_completed()
             if self._kafka.replaced.is_set():
+                self._stopping.touch()
                 query.stop()
-            elif (new or self._sockets.closed()) and enough():
-                query_stop.stop(query)
+            elif self._savepoints.due(reporting, query) or (
+                (new or self._sockets.closed()) and enough()
+            ):
+                self._stop(query)
         if stop.asked.is_set() and query.isActive:
-            query_stop.stop(query)
+            self._stop(query)
         reporting.take(query)
         failure: StreamingQueryException | None = query.exception()
-        return None if failure is None else from_spark(str(failure))
+        if failure is None:
+            return None
+        # two drivers get in each other's way: that is then the reason
+        self._sinks.takeover().check()
+        return from_spark(str(failure))

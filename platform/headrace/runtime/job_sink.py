@@ -46,9 +46,11 @@ class SinkPlan:
     job: str
     resume: Resume
     checkpoint_dir: Path
+    #: What prefixes of transactions end with.
+    suffix: str = ""
 
     def outputs(self) -> dict[int, Output]:
-        return outputs.outputs(self.program.unpack(), self.names, self.job)
+        return outputs.outputs(self.program.unpack(), self.names, self.job, self.suffix)
 
     def committer(self) -> Committer:
         return outputs.committer(self.outputs(), self.checkpoint_dir, self.resume)

@@ -10,6 +10,7 @@ from headrace.runtime import kafka_topics
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.kafka_brokers import Offsets, Partitions, each
 from headrace.runtime.kafka_kept import Kept
+from headrace.wire.failures import Cause
 
 
 def check(source: KafkaSource, kept: Kept) -> None:
@@ -20,7 +21,7 @@ def check(source: KafkaSource, kept: Kept) -> None:
             f"Source {source.described} does not fit the job's checkpoint: {problem}. Nothing was "
             "started and the checkpoint is as it was. Undo the change, or submit the program as a "
             "new job",
-            restartable=False,
+            cause=Cause.CHECKPOINT,
         )
 
 

@@ -18,6 +18,7 @@ from headrace.runtime.kafka_brokers import Brokers, Offsets, Partitions, each
 from headrace.runtime.kafka_kept import Kept, reached
 from headrace.runtime.kafka_losses import DataLost, Loss
 from headrace.runtime.spark_offsets import SparkOffsets
+from headrace.wire.failures import Cause
 
 log = logging.getLogger(__name__)
 
@@ -293,4 +294,4 @@ def client_options(source: KafkaSource) -> dict[str, str]:
     try:
         return security.for_java(source.properties)
     except ValueError as error:
-        raise JobFailed(f"Source {source.described}: {error}", restartable=False) from error
+        raise JobFailed(f"Source {source.described}: {error}", cause=Cause.SETTINGS) from error

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.kafka_brokers import Offsets, each
+from headrace.wire.failures import Cause
 
 
 class DataLost(JobFailed):
@@ -25,7 +26,7 @@ class DataLost(JobFailed):
             "what it has committed stands. To go on without them set the source's property "
             "failOnDataLoss to false: it then reads from the earliest offset there is. To "
             "have them, produce them again, or start a new job where its input is whole",
-            restartable=False,
+            cause=Cause.IN_DOUBT,
         )
 
 

@@ -57,10 +57,13 @@ class KafkaOutput:
 
 
 class TwoPhaseOutput:
-    def __init__(self, sink: TwoPhaseCommitSink[Any, Any], name: str, job: str) -> None:
+    def __init__(
+        self, sink: TwoPhaseCommitSink[Any, Any], name: str, job: str, suffix: str = ""
+    ) -> None:
+        prefix = sink.transactional_id_prefix
         self._sink = sink
         self._name = name
-        self._root = f"{sink.transactional_id_prefix or job}-{name}"
+        self._root = f"{prefix + suffix if prefix else job}-{name}"
 
     def participant(self) -> Participant:
         return HookParticipant(self._sink, self._name, self._root)
@@ -69,10 +72,14 @@ class TwoPhaseOutput:
         return writer.open_writer(self._sink, self._name, self._root, task, resume)
 
 
-def outputs(program: Program, names: dict[int, str], job: str) -> dict[int, Output]:
-    """By the sink node's number. `names` are `sink_names`, `job` names the checkpoint. Raises
-    InvalidSettings."""
-    kafka = {n: kafka_settings(s, names[n]) for n, s in program.sinks.items() if _is_kafka(s)}
+def outputs(
+    program: Program, names: dict[int, str], job: str, suffix: str = ""
+) -> dict[int, Output]:
+    """By the sink node's number. `names` are `sink_names`, `job` names the checkpoint, `suffix` is
+    put to the prefixes of transactions that the program gives. Raises InvalidSettings."""
+    kafka = {
+        n: kafka_settings(s, names[n], suffix) for n, s in program.sinks.items() if _is_kafka(s)
+    }
     check_together(list(kafka.values()))
     found: dict[int, Output] = {}
     for number, sink in program.sinks.items():
@@ -80,7 +87,7 @@ def outputs(program: Program, names: dict[int, str], job: str) -> dict[int, Outp
             operator = program.nodes[number].name
             found[number] = KafkaOutput(kafka[number], operator, sink.serializer.record)
         elif isinstance(sink, TwoPhaseCommitSink):
-            found[number] = TwoPhaseOutput(sink, names[number], job)
+            found[number] = TwoPhaseOutput(sink, names[number], job, suffix)
     return found
 
 
@@ -91,14 +98,15 @@ def committer(
     return Committer([each.participant() for each in outputs.values()], checkpoint_dir, resume)
 
 
-def kafka_settings(sink: KafkaSink, name: str) -> SinkSettings:
+def kafka_settings(sink: KafkaSink, name: str, suffix: str = "") -> SinkSettings:
     """Raises InvalidSettings."""
+    prefix = sink.transactional_id_prefix
     return SinkSettings(
         name=name,
         bootstrap_servers=sink.bootstrap_servers,
         topic=sink.fixed_topic,
         guarantee=sink.guarantee,
-        transactional_id_prefix=sink.transactional_id_prefix,
+        transactional_id_prefix=prefix + suffix if prefix else prefix,
         transaction_timeout_ms=sink.transaction_timeout_ms,
         partitioner=sink.partitioner,
         options=sink.properties,

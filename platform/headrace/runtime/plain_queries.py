@@ -29,7 +29,7 @@ from pyspark.sql.streaming.listener import (
 )
 from pyspark.sql.streaming.query import StreamingQuery
 
-from headrace.runtime import plain_progress, plain_session, plain_writer, query_stop
+from headrace.runtime import causes, plain_progress, plain_session, plain_writer, query_stop
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
 from headrace.runtime.plain_writer import Described
@@ -42,6 +42,14 @@ POLL_SECONDS = 0.2
 END_SECONDS = 8.0
 #: How long news of queries that have ended may take.
 NEWS_SECONDS = 10.0
+NO_SAVEPOINTS = (
+    "the program starts its queries itself, and each has a checkpoint of its own where the program "
+    "says; savepoints are of jobs that run through a StreamExecutionEnvironment"
+)
+NO_CHECKPOINTS = (
+    "the program starts its queries itself, by triggers of its own; checkpoints are asked for of "
+    "jobs that run through a StreamExecutionEnvironment"
+)
 
 
 class PlainQueries:
@@ -82,6 +90,8 @@ class PlainQueries:
         session.streams.addListener(_Listener(self))
 
     def _start(self, run: Callable[[], Any], described: Described) -> Any:
+        self._context.savepoints.close(NO_SAVEPOINTS, self._context.reporter.report)
+        self._context.checkpoints.close(NO_CHECKPOINTS, self._context.reporter.report)
         with self._lock:  # what its first batch tells has to wait until it is known
             handle = run()
             query = StreamingQuery(handle)
@@ -160,7 +170,8 @@ class PlainQueries:
         end: events.Event = events.Stopped(self._context.stop.reason)
         if not self._context.stop.asked.is_set() and self.failure is not None:
             message = str(self.failure).splitlines()[0]
-            end = events.Failed(message, self.failure.traceback, self.failure.restartable)
+            cause = causes.of(self.failure, planned=True)
+            end = events.Failed(message, self.failure.traceback, cause.restartable, str(cause))
         self._context.reporter.report(end)
         os._exit(int(isinstance(end, events.Failed)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
-from headrace.runtime import frames
+from headrace.runtime import frames, spark_offsets
 from headrace.runtime.socket_lines import SocketLines
 from headrace.wire import rundir
 
@@ -139,8 +140,14 @@ class _SocketReader(_Reader):
         self._lines.forget(end["position"])
 
 
+#: Beside the control file: the query is to stop, so nobody waits for a pause to be over.
+STOPPING = "stopping"
+_PAUSE_SLICE_SECONDS = 0.05
+
+
 class ControlData(DataSource):
-    """Option `path`: the control file. Rows: (ended boolean, splits: JSON list of those that have
+    """Option `path`: the control file; `pause`: how many milliseconds a batch begins behind the
+    end of the one before at the least. Rows: (ended boolean, splits: JSON list of those that have
     ended), one per batch with ticks of the driver."""
 
     @classmethod
@@ -151,15 +158,29 @@ class ControlData(DataSource):
         return "ended boolean, splits string"
 
     def streamReader(self, schema: Any) -> DataSourceStreamReader:
-        return _ControlReader(Path(self.options["path"]))
+        return _ControlReader(Path(self.options["path"]), int(self.options.get("pause", "0")))
 
 
 class _ControlReader(_Reader):
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, pause_ms: int) -> None:
         self._path = path
+        self._pause = pause_ms / 1000
+        self._commits = path.parent.parent / "spark" / "commits"
 
     def position(self, start: int) -> int:
+        """Spark asks before each batch."""
+        if self._pause:
+            self._rest()
         return ControlFile(self._path).read()[0]
+
+    def _rest(self) -> None:
+        newest = spark_offsets.newest(self._commits)
+        if newest is None:
+            return
+        ended = (self._commits / str(newest)).stat().st_mtime
+        until = time.monotonic() + min(self._pause, ended + self._pause - time.time())
+        while time.monotonic() < until and not self._path.with_name(STOPPING).exists():
+            time.sleep(_PAUSE_SLICE_SECONDS)
 
     def rows(self, start: int, end: int) -> list[tuple[Any, ...]]:
         control = ControlFile(self._path)

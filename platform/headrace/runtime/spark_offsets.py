@@ -59,6 +59,22 @@ class SparkOffsets:
         initial = self._initial(source)
         return json.loads(initial.read_text().splitlines()[1]) if initial.exists() else None
 
+    def ends(self, batch: int) -> list[Any]:
+        """Where every source stands behind a batch, in Spark's order; None: it has not begun."""
+        lines = self._lines(batch)[2:]
+        return [None if line == _NONE else json.loads(line) for line in lines]
+
+    def plan(self, changes: dict[int, Any], now: int) -> None:
+        """Plan the batch behind the newest, with the ends of some sources changed and nothing to
+        read of the others; `now` is its time, ms since 1970. Spark's next query runs it first."""
+        batch = self.completed
+        assert batch is not None and batch == self.planned
+        lines = self._lines(batch)
+        lines[1] = json.dumps({**json.loads(lines[1]), "batchTimestampMs": now})
+        for source, end in changes.items():
+            lines[2 + source] = json.dumps(end)
+        _write(self.checkpoint / "offsets" / str(batch + 1), "\n".join(lines))
+
     def planned_end(self, source: int) -> Any:
         """Where a batch ends that was planned and has not run; None: there is none."""
         planned = self.planned

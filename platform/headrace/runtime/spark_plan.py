@@ -10,6 +10,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from headrace.common.configuration import Configuration
+from headrace.datastream.checkpoint_config import CheckpointConfig
 from headrace.runtime import spark_sources
 from headrace.runtime.frames import REPORT, SCHEMA
 from headrace.runtime.ingest import ingest, ingest_control
@@ -41,7 +43,9 @@ def build(
     frames for sinks pass through the levels behind them. `kafka`: Kafka sources made ready, by
     the number of their node."""
     prepared = prepare(spark, program, state_dir, configuration, kafka)
-    ticks = spark_sources.control_rows(spark, control)
+    checkpoints = CheckpointConfig(Configuration(configuration))
+    pause = checkpoints.get_min_pause_between_checkpoints()
+    ticks = spark_sources.control_rows(spark, control, pause)
     packed, frames = frames_of(spark, program, prepared, ticks)
     wanted = [REPORT, *program.sinks]
     return SparkPlan(frames.where(F.col("op").isin(wanted)), packed, bounded(prepared))

@@ -15,9 +15,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from headrace.common.type_base import HIDDEN_VARIABLE
-from headrace.runtime import worker_ends, worker_sockets
+from headrace.runtime import memory, worker_ends, worker_sockets
 from headrace.runtime.context import RunContext
 from headrace.wire import rundir
+from headrace.wire.checkpointing import RETAINED
 
 #: Arguments of the JVM's launcher, read when it starts.
 _LAUNCHER_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
@@ -26,7 +27,9 @@ _LAUNCHER_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": "-Xss8m",  # stopping in a batch can overflow a small stack
+    # stopping in a batch can overflow a small stack
+    "spark.driver.extraJavaOptions": f"-Xss8m {memory.JVM_OPTION}",
+    "spark.executor.extraJavaOptions": memory.JVM_OPTION,
     "spark.sql.session.timeZone": "UTC",
     "spark.python.daemon.module": "headrace.runtime.worker_daemon",
     "spark.python.worker.reuse": "true",  # producers and opened functions live in the workers
@@ -52,6 +55,9 @@ _LOGGERS = {
     "org.apache.spark.sql.kafka010.KafkaDataConsumer": "ERROR",
 }
 
+
+#: Completed batches whose files are kept: Spark's least.
+LEAST_RETAINED = 2
 
 _lock = threading.Lock()
 #: Jobs of this process that run on its application.
@@ -124,7 +130,7 @@ def settings(context: RunContext, parallelism: int) -> dict[str, str]:
         **SETTINGS,
         "spark.master": context.master,
         "spark.app.name": context.name,
-        "spark.driver.memory": f"{context.memory_mib}m",
+        "spark.driver.memory": f"{memory.of_driver(context.memory_mib).heap}m",
         # fixed at a job's first start: Spark keeps it in the checkpoint
         "spark.sql.shuffle.partitions": str(parallelism),
         # splits of files must not depend on which executors are there
@@ -137,12 +143,29 @@ def settings(context: RunContext, parallelism: int) -> dict[str, str]:
         settings["spark.driver.host"] = "127.0.0.1"
         settings["spark.driver.bindAddress"] = "127.0.0.1"
         settings |= worker_sockets.settings()
-    if context.master.startswith("spark:"):
-        settings["spark.cores.max"] = str(parallelism)
-        settings["spark.executor.memory"] = f"{context.memory_mib}m"
+    else:
+        settings |= _executors(context)
+    if retained := context.configuration.get(RETAINED):
+        settings["spark.sql.streaming.minBatchesToRetain"] = str(max(LEAST_RETAINED, int(retained)))
     if context.jars:
         settings["spark.jars"] = ",".join(context.jars)
     return settings
+
+
+def _executors(context: RunContext) -> dict[str, str]:
+    """One for each slot, with its memory. Standalone counts the heap alone against the memory of
+    its workers; YARN and Kubernetes end what takes more than heap and overhead together."""
+    division = memory.of_executor(context.memory_mib)
+    return {
+        "spark.executor.cores": "1",
+        "spark.cores.max": str(context.slots),
+        "spark.executor.instances": str(context.slots),
+        "spark.dynamicAllocation.enabled": "false",
+        "spark.executor.memory": f"{division.heap}m",
+        "spark.executor.memoryOverhead": f"{division.beside_heap}m",
+        f"spark.executorEnv.{memory.WORKER_VARIABLE}": str(division.beside_heap),
+        "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
+    }
 
 
 def _worker_environment() -> dict[str, str]:

@@ -31,6 +31,7 @@ from headrace.runtime.kafka_input import KafkaInput
 from headrace.runtime.parts import Part
 from headrace.runtime.sources import CollectionSource, SocketSource
 from headrace.wire import rundir
+from headrace.wire.failures import Cause
 
 #: Records a micro-batch takes at most from one source, so that a backlog is worked off in
 #: batches that end soon; `source.max-records-per-batch` in the job's configuration moves it.
@@ -98,11 +99,12 @@ def closed_socket(state_dir: Path, number: int) -> Path:
     return state_dir / f"socket-{number}.closed"
 
 
-def control_rows(spark: SparkSession, path: Path) -> DataFrame:
+def control_rows(spark: SparkSession, path: Path, pause_ms: int = 0) -> DataFrame:
     """(ended boolean, splits string, batch_time long): see `python_sources.ControlData`."""
     data_sources.register(spark, python_sources.ControlData)
     name = python_sources.ControlData.name()
-    return timed(spark.readStream.format(name).option("path", str(path)).load())
+    options = {"path": str(path), "pause": str(pause_ms)}
+    return timed(spark.readStream.format(name).options(**options).load())
 
 
 def timed(rows: DataFrame) -> DataFrame:
@@ -154,7 +156,7 @@ def _lines(spark: SparkSession, path: str) -> DataFrame:
         return reader.load(path)
     local = Path(path).absolute()
     if not local.exists():
-        raise JobFailed(f"the file source's path {path} does not exist", restartable=False)
+        raise JobFailed(f"the file source's path {path} does not exist", cause=Cause.MISSING)
     return reader.load(str(local) if local.is_dir() else _as_pattern(local))
 
 

@@ -21,34 +21,42 @@ from headrace.runtime.operators.operator import KeyedOperator
 from headrace.runtime.operators.shared_function import SharedCoProcess
 from headrace.runtime.program import Program
 from headrace.wire import rundir
+from headrace.wire.failures import Cause
 
 #: How the state of a key group is laid out in its store; raised when that changes. 2: in pages.
 LAYOUT = 2
 
 
-def keep_or_compare(program: Program, path: Path) -> None:
-    """Keep the identity at the job's first start, and what its sources read and its parallelism
-    at every later one. Raises JobFailed, not to be tried again, when a later program does not
-    fit."""
+def keep_or_compare(program: Program, path: Path, *, may_lose: bool = False) -> None:
+    """Keep the identity at the job's first start, and what its sources read, its operators and its
+    parallelism at every later one. Raises JobFailed, not to be tried again, when a later program
+    does not fit. `may_lose`: state of operators that the program has no more may be lost."""
     now = identity(program)
     if path.exists():
-        compare(program, path)
-        changed = {name: now[name] for name in ("reads", "parallelism")}
+        compare(program, path, may_lose=may_lose)
+        changed = {name: now[name] for name in ("reads", "parallelism", "operators")}
         now = {**json.loads(path.read_text()), **changed}
     rundir.write_atomically(path, json.dumps(now, indent=2).encode())
 
 
-def compare(program: Program, path: Path) -> None:
+def compare(program: Program, path: Path, *, may_lose: bool = False) -> None:
     """As `keep_or_compare`, and keeps nothing."""
     problems = []
     if path.exists():
-        problems = differences(json.loads(path.read_text()), identity(program))
+        kept, now = json.loads(path.read_text()), identity(program)
+        problems = differences(kept, now)
+        lost = [] if may_lose else lost_operators(kept, now)
+        problems += [
+            f"the state of operator {uid!r} would be lost (a restore from a savepoint may allow "
+            "it: allowNonRestoredState)"
+            for uid in lost
+        ]
     if problems:
         raise JobFailed(
             "the program does not fit the job's checkpoint: "
             f"{'; '.join(problems)}. Nothing was started and the checkpoint is as it was. Restore "
             "the program's earlier form, or submit it as a new job",
-            restartable=False,
+            cause=Cause.CHECKPOINT,
         )
 
 
@@ -97,13 +105,17 @@ def differences(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
     then, here = kept["operators"], now["operators"]
     if max(then.values(), default=0) != max(here.values(), default=0):
         problems.append("it has another number of key_by exchanges one behind the other")
-    for uid, level in then.items():
-        if here.get(uid) != level:
-            problems.append(f"the state of operator {uid!r} would be lost")
+    moved = sorted(uid for uid, level in then.items() if here.get(uid, level) != level)
+    problems += [f"operator {uid!r} is behind another number of exchanges" for uid in moved]
     generated = [uid for uid in here.keys() - then.keys() if uid.startswith(GENERATED_UID)]
     if generated:
         problems.append(f"operators without a uid have moved ({', '.join(sorted(generated))})")
     return problems
+
+
+def lost_operators(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Uids whose state no operator of the program takes up."""
+    return [uid for uid in kept["operators"] if uid not in now["operators"]]
 
 
 def _read(source: Any) -> list[str]:

@@ -12,7 +12,7 @@ import sys
 
 from pyspark import daemon
 
-from headrace.runtime import closing
+from headrace.runtime import closing, memory
 
 #: The workers that run tasks; the daemon's first argument says which kind it forks.
 TASKS = "pyspark.worker"
@@ -35,8 +35,19 @@ def main() -> None:
         gc.freeze()
         # records are many objects at a time and no cycles: looking for those took longer than work
         gc.set_threshold(100_000, 10, 10)
+        daemon.worker = within_memory(daemon.worker)  # type: ignore[assignment]
     daemon.worker = parting_quietly(daemon.worker)  # type: ignore[assignment]
     daemon.manager()
+
+
+def within_memory(worker: closing.Worker) -> closing.Worker:
+    """Spark's worker, that gets no more memory than its job's slots have for it."""
+
+    def run(sock: socket.socket, authenticated: bool) -> int:
+        memory.limit_this_process()
+        return worker(sock, authenticated)
+
+    return run
 
 
 def parting_quietly(worker: closing.Worker) -> closing.Worker:

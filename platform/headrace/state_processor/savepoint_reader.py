@@ -24,6 +24,7 @@ from headrace.datastream import state as api
 from headrace.runtime import stored_state
 from headrace.runtime.arrow_rows import RowsToColumns
 from headrace.runtime.stored_state import Reading
+from headrace.wire import savepoint
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,10 +54,13 @@ class SavepointReader:
 
     @staticmethod
     def read(session: SparkSession, path: str | Path, batch: int | None = None) -> SavepointReader:
-        """`path` is a job's checkpoint directory, a copy of it, or the checkpointLocation of a
-        query with `to_dataframe`. It is only read; the job may run meanwhile. `batch` is Spark's:
-        the number of a checkpoint less one. Raises FileNotFoundError."""
+        """`path` is a job's checkpoint directory, a copy of it, a savepoint where it was made, or
+        the checkpointLocation of a query with `to_dataframe`. It is only read; the job may run
+        meanwhile. `batch` is Spark's: the number of a checkpoint less one. Raises
+        FileNotFoundError."""
         folder = Path(path)
+        if (folder / savepoint.MANIFEST).is_file():
+            folder /= savepoint.CONTENT
         folder = folder / "spark" if (folder / "spark").is_dir() else folder
         if not (folder / "commits").is_dir():
             raise FileNotFoundError(f"{path} is no checkpoint: no batch was committed in it")

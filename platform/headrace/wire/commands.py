@@ -16,16 +16,39 @@ from typing import Any, Literal
 from headrace.wire import rundir
 
 #: `unreadable` is what a damaged file is read as; no driver carries it out.
-Verb = Literal["cancel", "suspend", "unreadable"]
+Verb = Literal["cancel", "suspend", "savepoint", "checkpoint", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`cancel` ends the job; `suspend` ends the attempt between two batches, to be continued."""
+    """`cancel` ends the job; `suspend` ends the attempt between two batches, to be continued;
+    `savepoint` takes one, with `options` as of `SavepointOptions`, and may end the job with it;
+    `checkpoint` has a batch run at once, as of `CheckpointOptions`, and is answered when that is
+    committed, with its `checkpoint_id`."""
 
     command_id: str
     verb: Verb
     options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SavepointOptions:
+    """`name` is the new directory's within `directory`. `then`: how the job ends with it,
+    "finished" or "canceled"; "": it runs on. `drain`: all windows and timers fire before."""
+
+    savepoint_id: str
+    directory: str
+    name: str
+    by: str = ""
+    reason: str = ""
+    then: Literal["", "finished", "canceled"] = ""
+    drain: bool = False
+    timeout_ms: int = 600_000
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointOptions:
+    timeout_ms: int = 600_000
 
 
 def send(run_dir: Path, command: Command) -> None:

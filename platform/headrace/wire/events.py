@@ -38,6 +38,12 @@ class Planned(Event):
     sources: list[str] = field(default_factory=list)
     sinks: list[str] = field(default_factory=list)
     checkpoint_interval: int = 0
+    #: What configuration and program say about restarts, by Flink's keys; None: nobody asked them.
+    restart_strategy: dict[str, str] | None = None
+    #: Slots by slot sharing group; empty: as the job's parallelism.
+    slots: dict[str, int] = field(default_factory=dict)
+    #: What configuration and program say about checkpoints and savepoints, by Flink's keys.
+    checkpoint_settings: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +94,56 @@ class CheckpointCompleted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointFailed(Event):
+    """A micro-batch takes longer than the checkpoint's timeout. It may still be completed."""
+
+    KIND: ClassVar[str] = "checkpoint-failed"
+    checkpoint_id: int
+    error: str
+    #: With this one; the job fails when there are more than it tolerates.
+    in_a_row: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Progressed(Event):
     """Nothing to process: lag and time only, at most every few seconds."""
 
     KIND: ClassVar[str] = "progressed"
     lag: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SavepointCompleted(Event):
+    """A savepoint is whole at `path`."""
+
+    KIND: ClassVar[str] = "savepoint-completed"
+    savepoint_id: str
+    path: str
+    checkpoint_id: int
+    size: int
+    files: int = 0
+    #: Milliseconds of copying; the job ran on meanwhile.
+    duration: int = 0
+    artifact_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SavepointFailed(Event):
+    """There is no savepoint; the job goes on as it was, unless it has ended otherwise."""
+
+    KIND: ClassVar[str] = "savepoint-failed"
+    savepoint_id: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavepointDisposed(Event):
+    """The savepoint that the job began with, and owned, was removed: it has a checkpoint of its
+    own now."""
+
+    KIND: ClassVar[str] = "savepoint-disposed"
+    savepoint_id: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +165,8 @@ class Failed(Event):
     traceback: str = ""
     #: False for an error that another attempt would meet again (a program that does not import).
     restartable: bool = True
+    #: `headrace.wire.failures.Cause`.
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +175,8 @@ class Stopped(Event):
 
     KIND: ClassVar[str] = "stopped"
     reason: str
+    #: Its checkpoints were removed, as the job's configuration asks for.
+    checkpoints_removed: bool = False
 
 
 KINDS: dict[str, type[Event]] = {
@@ -131,7 +186,11 @@ KINDS: dict[str, type[Event]] = {
         Planned,
         Running,
         CheckpointCompleted,
+        CheckpointFailed,
         Progressed,
+        SavepointCompleted,
+        SavepointFailed,
+        SavepointDisposed,
         CommandDone,
         Failed,
         Stopped,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from headrace.wire import rundir
 
@@ -25,14 +26,21 @@ class JobSpec:
     parallelism: int = 1
     #: Spark master URL; `local[n]` where a TaskManager's slots are on its own machine.
     master: str = "local[1]"
-    #: Memory for the driver, MiB, from the slots.
-    memory_mib: int = 1024
+    #: Slots that it was given; 0: as its parallelism.
+    slots: int = 0
+    #: Memory for the driver and all its processes, MiB, from the slots; on a Spark cluster that of
+    #: one slot, for the driver and for each executor.
+    memory_mib: int = 2700
     #: Directory that outlives attempts: checkpoints, manifests, state.
     checkpoint_dir: str = ""
+    #: Batches have been completed in it: it is never empty any more.
+    has_checkpoints: bool = False
     #: Jar files for Spark's class path.
     jars: list[str] = field(default_factory=list)
     #: Where the job finds Kafka unless it names another.
     kafka_bootstrap_servers: str = "127.0.0.1:9092"
+    #: The savepoint that it begins with at its first start: `savepoint.Restore`; empty: none.
+    restore: dict[str, Any] = field(default_factory=dict)
     #: Settings of the job (Flink's keys) beyond what the program sets itself.
     configuration: dict[str, str] = field(default_factory=dict)
 

@@ -48,6 +48,12 @@ def make_directory(directory: Path) -> None:
         sync_directory(each.parent)
 
 
+def sync_tree(directory: Path) -> None:
+    """The names in it and in all directories below are durable when this returns."""
+    for folder, _, _ in os.walk(directory, topdown=False):
+        sync_directory(Path(folder))
+
+
 def sync_directory(directory: Path) -> None:
     """The names in it are durable when this returns."""
     fd = os.open(directory, os.O_RDONLY)

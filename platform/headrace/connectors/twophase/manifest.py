@@ -126,6 +126,10 @@ class ManifestStore:
         found = [_read(path) for path in paths if _batch_of(path) == batch]
         return sorted(found, key=lambda manifest: manifest.number)
 
+    def has_output(self) -> bool:
+        """Whether a batch was decided whose transactions readers see, or will."""
+        return any(_read(path).prepared for path in self.directory.glob("[0-9]*-*.json"))
+
     def prune(self) -> None:
         """Remove all but the newest KEPT_BATCHES batches."""
         paths = sorted(self.directory.glob("[0-9]*-*.*"))

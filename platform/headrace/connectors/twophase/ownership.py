@@ -50,6 +50,7 @@ class OwnerStore:
     def __init__(self, checkpoint_dir: Path) -> None:
         self.directory = checkpoint_dir / DIRECTORY
         self._job = checkpoint_dir / JOB
+        self._closed = self.directory / "closed"
 
     def job(self) -> str:
         """Eight hex digits that name this checkpoint, the same from start to start."""
@@ -60,12 +61,19 @@ class OwnerStore:
                 name = json.dumps({"job": secrets.token_hex(4)}).encode()
                 files.create_exclusively(self._job, name)
 
+    def suffix(self) -> str:
+        """What the prefixes that a program gives end with, in a job that began as a copy beside
+        another; "" in all others."""
+        self.job()
+        return str(json.loads(self._job.read_bytes()).get("suffix", ""))
+
     def identity(self) -> Identity:
         return Identity(self.job(), str(self._job.parent.parent.resolve()))
 
     def claim(self, above: int = 0, roots: Mapping[str, str] | None = None) -> int:
         """Become the owner; the new epoch, greater than every epoch here and than `above`.
-        `roots`: per sink, what the names of its transactions begin with."""
+        `roots`: per sink, what the names of its transactions begin with. Raises SecondDriver when
+        the checkpoint goes on elsewhere."""
         note = self._note(dict(roots or {}))
         while True:
             epoch = max(self.newest(), above) + 1
@@ -73,8 +81,23 @@ class OwnerStore:
                 files.create_exclusively(self._path(epoch), note)
             except FileExistsError:
                 continue
+            if self._closed.exists():
+                raise errors.SecondDriver(f"{self._closed} says that another place took over")
             self._prune()
             return epoch
+
+    def close(self) -> None:
+        """From here on nobody owns it, whoever claims it: it goes on at another place. Closed
+        before the epoch is taken, so that who claims it before that is found out by `check`, and
+        who claims it afterwards sees the mark."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._closed.touch()
+        with contextlib.suppress(errors.SecondDriver):
+            self.claim()
+
+    def open_again(self) -> None:
+        """It goes on here after all."""
+        self._closed.unlink(missing_ok=True)
 
     def newest(self) -> int:
         """The current epoch, 0 before the first."""
@@ -115,6 +138,11 @@ class OwnerStore:
     def newest_recovered(self) -> int:
         """The newest epoch with that mark, 0 if none is known."""
         return max((int(p.stem) for p in self.directory.glob("[0-9]*.recovered")), default=0)
+
+    def forget_recovered(self) -> None:
+        """Another checkpoint's drivers have used the names since: they may have earlier epochs."""
+        for path in self.directory.glob("[0-9]*.recovered"):
+            path.unlink(missing_ok=True)
 
     def check(self, epoch: int) -> None:
         """Raises `SecondDriver` when `epoch` is no longer the newest."""
