@@ -1,0 +1,38 @@
+"""The tables. Only `jobs` writes them; times are aware datetimes in UTC."""
+
+from jobs.models.alert import Alert, AlertChannel, AlertDelivery, AlertRule
+from jobs.models.attempt import Attempt
+from jobs.models.checkpoint import Checkpoint
+from jobs.models.checkpoint_request import CheckpointRequest, new_trigger_id
+from jobs.models.event import Event
+from jobs.models.job import Job, new_job_id
+from jobs.models.lease import Lease
+from jobs.models.savepoint import Beginning, Savepoint, new_savepoint_id
+from jobs.models.schedule import Schedule, ScheduledRun, new_schedule_id
+from jobs.models.taskmanager import Slot, TaskManager
+from jobs.models.version import JobVersion, Upgrade
+
+__all__ = [
+    "Alert",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertRule",
+    "Attempt",
+    "Beginning",
+    "Checkpoint",
+    "CheckpointRequest",
+    "Event",
+    "Job",
+    "JobVersion",
+    "Lease",
+    "Savepoint",
+    "Schedule",
+    "ScheduledRun",
+    "Slot",
+    "TaskManager",
+    "Upgrade",
+    "new_job_id",
+    "new_savepoint_id",
+    "new_schedule_id",
+    "new_trigger_id",
+]
