@@ -7,16 +7,22 @@ commit. Asking again for what is already wanted changes nothing and is no error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from jobs import artifacts, options, signals
-from jobs.models import Event, Job
-from jobs.states import JobState, Wanted, change_state
+from headrace.wire import checkpointing
+from headrace.wire.savepoint import Restore
+from jobs import artifacts, beginnings, options, placement, restart_strategies, signals, versions
+from jobs.artifacts import Artifact
+from jobs.models import Event, Job, Savepoint
+from jobs.states import Ends, JobState, Wanted, change_state
 
 MAX_PARALLELISM = 32_768  # Flink's upper bound for the maximum parallelism
 
@@ -29,47 +35,105 @@ class Conflict(Exception):
     """The job is not in a state where this can be asked; nothing was changed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a job is to be, checked; its program is stored."""
+
+    name: str
+    artifact: Artifact
+    arguments: list[str]
+    parallelism: int
+    configuration: dict[str, str]
+    #: The savepoint that it begins with, and its row if it is one of this cluster's.
+    restore: Restore | None
+    savepoint: Savepoint | None
+
+
+def check(
+    name: str,
+    entry: Path | tuple[bytes, str] | Artifact,
+    arguments: Sequence[str] = (),
+    parallelism: int = 1,
+    configuration: Mapping[str, str] | None = None,
+    restore: Restore | None = None,
+) -> Submission:
+    """Whether `submit` takes it; no job is stored. Raises InvalidJob."""
+    settings = {str(key): str(value) for key, value in (configuration or {}).items()}
+    try:
+        name = _checked_name(name or Path(_file_name(entry)).stem)
+        _check_parallelism(parallelism)
+        restart_strategies.read(settings, django_settings.HEADRACE_PROPERTIES)
+        placement.read(settings, django_settings.HEADRACE_PROPERTIES)
+        _check_checkpointing(settings)
+        restore = restore or beginnings.from_configuration(settings)
+        if restore is not None:
+            beginnings.check(restore)
+        savepoint = beginnings.known(restore.path) if restore is not None else None
+        artifact = _stored(entry)
+    except (artifacts.UnusableFile, options.InvalidOption) as error:
+        raise InvalidJob(str(error)) from error
+    told = [str(argument) for argument in arguments]
+    return Submission(name, artifact, told, parallelism, settings, restore, savepoint)
+
+
 def submit(
     name: str,
-    entry: Path | tuple[bytes, str],
+    entry: Path | tuple[bytes, str] | Artifact,
     arguments: Sequence[str] = (),
     parallelism: int = 1,
     configuration: Mapping[str, str] | None = None,
     user: User | None = None,
+    restore: Restore | None = None,
 ) -> Job:
-    """Store the job and want it running. `entry` is a path, or content and file name.
+    """Store the job and want it running. `entry` is a path, content and file name, or what is
+    stored already. `restore`: the savepoint that it begins with, unless its configuration names
+    one.
 
     Raises InvalidJob, with the Python error for a file that does not compile.
     """
-    content, file_name = (entry.read_bytes(), entry.name) if isinstance(entry, Path) else entry
-    settings = {str(key): str(value) for key, value in (configuration or {}).items()}
-    try:
-        name = _checked_name(name or Path(file_name).stem)
-        _check_parallelism(parallelism)
-        restarts = options.restarts(settings)
-        artifact = artifacts.store(content, file_name)
-    except (artifacts.UnusableFile, options.InvalidOption) as error:
-        raise InvalidJob(str(error)) from error
+    return store(check(name, entry, arguments, parallelism, configuration, restore), user)
+
+
+def store(wish: Submission, user: User | None = None) -> Job:
+    """Submit what was checked before. It looks at no file: who holds a lock does not wait for a
+    file system. Raises InvalidJob when another job has claimed its savepoint since."""
     with transaction.atomic():
         now = timezone.now()
         job = Job.objects.create(
-            name=name,
-            entry=str(artifact.path),
-            entry_name=artifact.name,
-            artifact_sha256=artifact.sha256,
-            arguments=[str(argument) for argument in arguments],
-            parallelism=parallelism,
-            configuration=settings,
-            restart_attempts=restarts.attempts,
-            restart_delay_ms=restarts.delay_ms,
+            name=wish.name,
+            entry=str(wish.artifact.path),
+            entry_name=wish.artifact.name,
+            artifact_sha256=wish.artifact.sha256,
+            arguments=wish.arguments,
+            parallelism=wish.parallelism,
+            configuration=wish.configuration,
+            restart_strategy=restart_strategies.own(wish.configuration),
             submitted_by=user,
             created_at=now,
             state_changed_at=now,
             timestamps={JobState.INITIALIZING.value: int(now.timestamp() * 1000)},
         )
-        _told(job, user, Event.Kind.SUBMITTED, "submitted", entry=artifact.name)
+        versions.keep_first(job, user)
+        if wish.restore is not None:
+            try:
+                beginnings.keep(job, wish.restore, wish.savepoint)
+            except options.InvalidOption as error:
+                raise InvalidJob(str(error)) from error
+        begun = {"savepoint": wish.restore.path} if wish.restore is not None else {}
+        _told(job, user, Event.Kind.SUBMITTED, "submitted", entry=wish.artifact.name, **begun)
         signals.nudge()
     return job
+
+
+def _file_name(entry: Path | tuple[bytes, str] | Artifact) -> str:
+    return entry[1] if isinstance(entry, tuple) else entry.name
+
+
+def _stored(entry: Path | tuple[bytes, str] | Artifact) -> Artifact:
+    if isinstance(entry, Artifact):
+        return entry
+    content = entry.read_bytes() if isinstance(entry, Path) else entry[0]
+    return artifacts.store(content, _file_name(entry))
 
 
 def cancel(job: Job, user: User | None = None) -> Job:
@@ -109,6 +173,7 @@ def resume(job: Job, user: User | None = None) -> Job:
             f"a job that is {_ended_word(job)} cannot be resumed; "
             "restart it to start it again from its last checkpoint"
         )
+    versions.resumed(job)
     return _want(job, user, "resume", **_RUNNING_AGAIN)
 
 
@@ -163,9 +228,12 @@ def _each(jobs: Iterable[Job], wish: Callable[[Job], Job]) -> int:
 
 
 _RUNNING_AGAIN: dict[str, Any] = {
+    "archived_at": None,
     "wanted": Wanted.RUNNING,
     "suspended_by": Job.SuspendedBy.NOBODY,
     "restarts_in_a_row": 0,
+    "failure_times": [],
+    "restart_at": None,
 }
 
 
@@ -183,7 +251,31 @@ def _want(job: Job, user: User | None, verb: str, **wishes: Any) -> Job:
     return job
 
 
+def archive(job: Job, user: User | None = None) -> Job:
+    """Put a job away that has ended: lists leave it out. Raises Conflict for one that has not."""
+    return _put_away(job, user, "archive", timezone.now())
+
+
+def unarchive(job: Job, user: User | None = None) -> Job:
+    """Have lists show it again."""
+    return _put_away(job, user, "unarchive", None)
+
+
+def _put_away(job: Job, user: User | None, verb: str, at: datetime | None) -> Job:
+    job.refresh_from_db()
+    if JobState(job.state).ends is not Ends.FOR_GOOD:
+        raise Conflict(f"a job that is {job.state_info.label.lower()} cannot be archived; end it")
+    if (job.archived_at is None) == (at is None):
+        return job
+    return _want(job, user, verb, archived_at=at)
+
+
 def _start_again(job: Job, user: User | None) -> Job:
+    if job.checkpoints_removed:
+        raise Conflict(
+            "its checkpoints were removed at its end, as its configuration asks for; submit it "
+            "again, with a savepoint if there is one"
+        )
     with transaction.atomic():
         if not change_state(job, JobState.CREATED, **_RUNNING_AGAIN, restart_of=None):
             raise Conflict("the job has changed meanwhile; look at it again and repeat")
@@ -209,6 +301,13 @@ def _checked_name(name: str) -> str:
     if not 0 < len(name) <= 200:
         raise options.InvalidOption("a job needs a name of 1 to 200 characters")
     return name
+
+
+def _check_checkpointing(settings: Mapping[str, str]) -> None:
+    try:
+        checkpointing.check(settings)
+    except ValueError as error:
+        raise options.InvalidOption(str(error)) from None
 
 
 def _check_parallelism(parallelism: int) -> None:

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
-from jobs import signals
-from jobs.models import Attempt, Event, Job, Slot
+from headrace.wire.failures import Cause
+from jobs import checkpoint_requests, placement, savepoints, signals
+from jobs.models import Attempt, Event, Job, Slot, TaskManager
 from jobs.states import AttemptState, JobState, Wanted, change_state
 
 _ENDS = {
@@ -30,9 +32,12 @@ _ENDS_WHEN_ASKED = {
     Attempt.Command.SUSPEND: AttemptState.SUSPENDED,
 }
 
+#: What a driver says about its end.
+_SAID = ("outcome", "error", "traceback", "cause", "restartable")
 
-#: Events kept per job: some two hundred restarts.
+#: Events kept per job: some two hundred restarts; and of those that are of no job.
 EVENTS = 2000
+EVENTS_OF_NO_JOB = 10_000
 
 
 class SlotTaken(Exception):
@@ -53,27 +58,64 @@ def begin(job: Job, taskmanager_id: int, slots: Sequence[int]) -> Attempt:
         waiting = Job.objects.filter(
             pk=job.pk, state=JobState.CREATED, wanted=Wanted.RUNNING, current_attempt=None
         )
-        if not waiting.update(current_attempt=number, waiting_for="", restart_of=None):
+        began = {"current_attempt": number, "waiting_for": "", "queued_at": None}
+        if not waiting.update(**began, restart_of=None):
             raise SlotTaken(f"job {job.pk} no longer waits for slots")
         # 2.
         free_slots(job, keep=slots)
-        mine_or_free = Slot.objects.filter(pk__in=slots, job=None) | Slot.objects.filter(
-            pk__in=slots, job=job
-        )
-        if mine_or_free.update(job=job, allocated_at=timezone.now()) != len(slots):
-            raise SlotTaken(f"a slot that job {job.pk} was to get is taken")
+        hold(job, slots)
         # 3.
+        taskmanager = TaskManager.objects.get(pk=taskmanager_id)
         return Attempt.objects.create(
             job=job,
             number=number,
-            taskmanager_id=taskmanager_id,
+            version=job.version,
+            taskmanager=taskmanager,
+            host=taskmanager.host,
+            storage=taskmanager.storage,
             run_dir=str(settings.HEADRACE_RUNS / job.pk / str(number)),
         )
 
 
+def queue(job: Job) -> None:
+    """It gets no slots now: its place in the queue counts from here, and what it held before is of
+    use to others."""
+    job.queued_at = job.state_changed_at
+    Job.objects.filter(pk=job.pk, state=job.state, queued_at=None).update(queued_at=job.queued_at)
+    free_slots(job)
+
+
+def tell_timeout(job: Job, reason: str) -> None:
+    """A failure without an attempt: it waited for slots for too long."""
+    Event.objects.create(
+        job=job,
+        kind=Event.Kind.FAILURE,
+        message=f"it got no slots within {placement.TIMEOUT} "
+        f"({job.placement.timeout_ms / 1000:g} s): {reason}"[:1000],
+        detail={"traceback": "", "restartable": True, "log": ""},
+    )
+    prune_events(job.pk, EVENTS)
+
+
+def hold(job: Job, slots: Sequence[int]) -> None:
+    """Keep the slots for `job`, beside those that it holds; all or nothing. Raises SlotTaken."""
+    with transaction.atomic():
+        Slot.objects.filter(pk__in=slots, job=None).update(job=job, allocated_at=timezone.now())
+        if job.slots.filter(pk__in=slots).count() != len(slots):
+            raise SlotTaken(f"a slot that job {job.pk} was to get is taken")
+
+
 def free_slots(job: Job, keep: Sequence[int] = ()) -> None:
     """Take the job's slots away, and those rows that its TaskManager no longer offers."""
-    job.slots.exclude(pk__in=keep).update(job=None, allocated_at=None)
+    freed = job.slots.exclude(pk__in=keep)
+    freed.filter(index__gte=F("taskmanager__slots")).delete()
+    freed.update(job=None, allocated_at=None)
+
+
+def free_kept(job: Job) -> None:
+    """Take away what was kept for a move of the job: later than the slots in which it runs."""
+    slots = job.slots.order_by("allocated_at").values_list("pk", flat=True)
+    free_slots(job, keep=list(slots[: job.slots_wanted]))
 
 
 def ask(attempt: Attempt, command: Attempt.Command) -> bool:
@@ -96,13 +138,14 @@ def identify(attempt: Attempt, pid: int, started_at: float) -> None:
     attempt.pid, attempt.process_started_at = pid, started_at
 
 
-def give_up(attempt: Attempt, error: str, *, restartable: bool = True) -> None:
+def give_up(attempt: Attempt, error: str, cause: Cause) -> None:
     """The control plane decides that the attempt failed; its processes are killed next."""
     Attempt.objects.filter(pk=attempt.pk, outcome=Attempt.Outcome.NONE).update(
         outcome=Attempt.Outcome.FAILED,
         outcome_at=timezone.now(),
         error=error,
-        restartable=restartable,
+        cause=cause,
+        restartable=cause.restartable,
     )
     attempt.refresh_from_db()
 
@@ -115,9 +158,12 @@ def end(attempt: Attempt, exit_code: int | None = None, log_tail: str = "") -> b
     error = attempt.error
     if state is AttemptState.FAILED and not error:
         error = _unexplained(attempt, exit_code)
+    cause = attempt.cause or (Cause.DIED if state is AttemptState.FAILED else "")
     with transaction.atomic():
-        if not change_state(attempt, state, exit_code=exit_code, error=error):
+        if not change_state(attempt, state, exit_code=exit_code, error=error, cause=cause):
             return False
+        savepoints.fail_of(attempt)
+        checkpoint_requests.fail_of(attempt)
         if state is AttemptState.FAILED:
             _record_failure(attempt, log_tail)
         elif attempt.outcome == Attempt.Outcome.NONE:
@@ -127,21 +173,55 @@ def end(attempt: Attempt, exit_code: int | None = None, log_tail: str = "") -> b
     return True
 
 
-def abandon(attempt: Attempt) -> bool:
-    """Count the driver of an attempt that was asked to end as gone, unseen."""
-    error = (
-        "its TaskManager stayed away, so nobody saw the driver end; if it still runs it is "
-        "killed when the TaskManager comes back, and what it commits until then stands"
-    )
+def abandon(attempt: Attempt, target: AttemptState) -> bool:
+    """Count the driver of an attempt as gone, unseen: CANCELED when it was asked to end, FAILED
+    when its job goes on elsewhere, or as it said before that it ends. False, and nothing changed,
+    when its TaskManager is back."""
     with transaction.atomic():
-        if not change_state(attempt, AttemptState.CANCELED, error=error):
+        if not _as_read(attempt.taskmanager):
             return False
-        _record_failure(attempt, "")
+        attempt.refresh_from_db(fields=_SAID)
+        fields = {} if attempt.outcome else _unseen(target)
+        end = _how_it_ended(attempt) if attempt.outcome else target
+        if not change_state(attempt, end, ("outcome",), abandoned=True, **fields):
+            return False
+        savepoints.fail_of(attempt)
+        checkpoint_requests.fail_of(attempt)
+        if attempt.outcome in (Attempt.Outcome.NONE, Attempt.Outcome.FAILED):
+            _record_failure(attempt, "")
     return True
 
 
-def prune_events(job_id: str, keep: int) -> int:
-    """Delete all but the job's newest `keep` events; how many went."""
+def _unseen(target: AttemptState) -> dict[str, str]:
+    lost = target is AttemptState.FAILED
+    until_then = (
+        "it can commit nothing once the next driver has taken the job over"
+        if lost
+        else "what it commits until then stands"
+    )
+    error = (
+        "its TaskManager stayed away, so nobody saw the driver end; if it still runs it is "
+        f"killed when the TaskManager comes back, and {until_then}"
+    )
+    return {"error": error, "cause": Cause.LOST if lost else ""}
+
+
+def _as_read(taskmanager: TaskManager | None) -> bool:
+    """Whether it is still the process, and in the state, that it was; so it is until the commit."""
+    if taskmanager is None:
+        return True
+    seen = {"state": taskmanager.state, "started_at": taskmanager.started_at}
+    rows = TaskManager.objects.filter(pk=taskmanager.pk, **seen)
+    return bool(rows.update(state=taskmanager.state))  # an update locks the row
+
+
+def judge(attempt: Attempt, verdict: str) -> None:
+    """What the restart strategy made of its failure."""
+    Attempt.objects.filter(pk=attempt.pk).update(verdict=verdict[:300])
+
+
+def prune_events(job_id: str | None, keep: int) -> int:
+    """Delete all but the newest `keep` events of a job, or of none; how many went."""
     times = Event.objects.filter(job=job_id).order_by("-at", "-id").values_list("at", flat=True)
     oldest = times[keep : keep + 1].first()
     if oldest is None:
@@ -176,6 +256,7 @@ def _record_failure(attempt: Attempt, log_tail: str) -> None:
         detail={
             "attempt": attempt.number,
             "traceback": attempt.traceback,
+            "cause": attempt.cause,
             "restartable": attempt.restartable,
             "exit_code": attempt.exit_code,
             "log": log_tail,

@@ -1,7 +1,8 @@
 """Who leads: a lease row with an expiry and a fencing epoch.
 
 A holder that was paused past its lease finds, in the transaction of its next write, that the
-epoch is no longer its own: the write is refused.
+epoch is no longer its own: the write is refused. Time is the database's: one clock for
+all machines.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils import timezone
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from jobs.models import Event, Lease
 
 JOBMANAGER = "jobmanager"
-LENGTH = datetime.timedelta(seconds=6)
+#: A standby takes over within this and one tick: promised are ten seconds.
+LENGTH = datetime.timedelta(seconds=5)
 
 
 class Deposed(Exception):
@@ -34,16 +37,14 @@ class Held:
 
 
 def take(name: str, holder: str) -> Held | None:
-    """Take the lease if it is free, expired or `holder`'s own; None while another holds it.
+    """Take the lease if it is free or expired; None while it is held, by `holder` itself, too: two
+    that have one name would depose each other for ever.
 
-    A new epoch begins with each taking, also with one's own: an earlier self is fenced."""
-    now = timezone.now()
+    A new epoch begins with each taking: an earlier self is fenced."""
     with transaction.atomic():
-        row, _ = Lease.objects.get_or_create(name=name, defaults={"expires_at": now})
-        if row.expires_at > now and row.holder != holder:
-            return None
-        taken = Lease.objects.filter(name=name, epoch=row.epoch, expires_at=row.expires_at)
-        if not taken.update(holder=holder, epoch=row.epoch + 1, expires_at=now + LENGTH):
+        row, _ = Lease.objects.get_or_create(name=name, defaults={"expires_at": Now()})
+        free = Lease.objects.filter(name=name, epoch=row.epoch, expires_at__lte=Now())
+        if not free.update(holder=holder, epoch=row.epoch + 1, expires_at=Now() + LENGTH):
             return None
         Event.objects.create(
             kind=Event.Kind.JOBMANAGER,
@@ -55,16 +56,13 @@ def take(name: str, holder: str) -> Held | None:
 
 def renew(held: Held) -> None:
     """Hold it for another LENGTH. Raises Deposed when it ran out or another took it."""
-    now = timezone.now()
-    if not _mine(held, now).update(expires_at=now + LENGTH):
+    if not _mine(held).update(expires_at=Now() + LENGTH):
         raise Deposed(f"{held.holder} no longer leads (epoch {held.epoch})")
 
 
 def give_up(held: Held) -> None:
     """Let a standby take over at once instead of after the expiry."""
-    Lease.objects.filter(name=held.name, epoch=held.epoch).update(
-        holder="", expires_at=timezone.now()
-    )
+    Lease.objects.filter(name=held.name, epoch=held.epoch).update(holder="", expires_at=Now())
 
 
 @contextmanager
@@ -72,12 +70,12 @@ def guard(held: Held) -> Iterator[None]:
     """A transaction that is committed only if the lease is held. Raises Deposed."""
     with transaction.atomic():
         # An update, not a query: it locks the row, so nobody takes the lease before the commit.
-        if not _mine(held, timezone.now()).update(epoch=held.epoch):
+        if not _mine(held).update(epoch=held.epoch):
             raise Deposed(f"{held.holder} no longer leads (epoch {held.epoch})")
         yield
 
 
-def _mine(held: Held, now: datetime.datetime):  # type: ignore[no-untyped-def]
+def _mine(held: Held) -> QuerySet[Lease]:
     return Lease.objects.filter(
-        name=held.name, holder=held.holder, epoch=held.epoch, expires_at__gt=now
+        name=held.name, holder=held.holder, epoch=held.epoch, expires_at__gt=Now()
     )

@@ -14,3 +14,9 @@ def may_submit(user: User | AnonymousUser) -> bool:
 def may_steer(user: User | AnonymousUser) -> bool:
     """Cancel, suspend, resume, restart: who may submit, and whoever may change jobs."""
     return may_submit(user) or (user.is_active and user.has_perm("jobs.change_job"))
+
+
+def may_keep_alerts(user: User | AnonymousUser) -> bool:
+    """Rules and channels: staff, and whoever may change alert rules. The platform sends messages
+    to any address they name, within its own network too."""
+    return user.is_active and (user.is_staff or user.has_perm("jobs.change_alertrule"))

@@ -15,10 +15,21 @@ from django.db import transaction
 from django.utils import timezone
 
 from headrace.wire import events
+from headrace.wire.failures import Cause
 from headrace.wire.journal import Entry
+from jobs import (
+    attempts,
+    checkpoint_requests,
+    checkpoint_rows,
+    options,
+    restart_strategies,
+    savepoints,
+)
 from jobs.models import Attempt, Checkpoint, Event, Job
 from jobs.states import AttemptState, JobState, change_state
 
+#: Events that change nothing about the attempt.
+_ROUTINE = (events.CheckpointCompleted, events.Progressed)
 _CHECKPOINT_FIELDS = (
     *("started_at", "completed_at", "duration", "state_size", "state_rows", "records_in"),
     *("records_out", "transactions", "phases", "offsets", "lag", "latency", "watermark"),
@@ -39,7 +50,10 @@ def record(attempt: Attempt, entries: Sequence[Entry]) -> bool:
         _record_progress(attempt, entries)
         for entry in entries:
             _record_entry(attempt, entry)
-    attempt.refresh_from_db()
+    if all(isinstance(entry.event, _ROUTINE) for entry in entries):
+        attempt.journal_number, attempt.journal_position = last.number, last.position
+    else:
+        attempt.refresh_from_db()
     return True
 
 
@@ -50,15 +64,30 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
             detail = {"master": started.spark_master, "versions": started.versions}
             _tell(attempt, at, f"driver started, process {started.pid}", detail)
         case events.Planned() as planned:
+            needed = sum(planned.slots.values())
             Job.objects.filter(pk=attempt.job_id).update(
-                plan=planned.plan, checkpoint_interval=planned.checkpoint_interval
+                plan=planned.plan,
+                checkpoint_interval=planned.checkpoint_interval,
+                slots_needed=needed if needed > attempt.job.parallelism else None,
+                checkpoint_settings=planned.checkpoint_settings,
             )
+            _record_restart_strategy(attempt, at, planned)
         case events.Running() as running:
             _record_running(attempt, at, running)
+        case events.CheckpointFailed() as late:
+            told = {"checkpoint": late.checkpoint_id, "in_a_row": late.in_a_row}
+            _tell(attempt, at, late.error, told, Event.Kind.CHECKPOINT)
         case events.CheckpointCompleted() | events.Progressed():
             pass  # written together: `_record_checkpoints`, `_record_progress`
+        case events.SavepointCompleted() as made:
+            savepoints.completed(attempt, made)
+        case events.SavepointFailed() as not_made:
+            savepoints.failed(attempt, not_made)
+        case events.SavepointDisposed() as gone:
+            savepoints.disposed_by_job(gone)
         case events.CommandDone() as done:
             _tell(attempt, at, _command_words(done), done.result)
+            checkpoint_requests.answered(attempt, done)
         case events.Failed() as failed:
             _record_outcome(
                 attempt,
@@ -67,13 +96,31 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
                 error=failed.error or "the driver failed without a reason",
                 traceback=failed.traceback,
                 restartable=failed.restartable,
+                cause=Cause.of(failed.cause, restartable=failed.restartable),
             )
         case events.Stopped() as stopped:
             _record_outcome(attempt, at, Attempt.Outcome(stopped.reason))
+            if stopped.checkpoints_removed:
+                Job.objects.filter(pk=attempt.job_id).update(checkpoints_removed=True)
         case events.Event():
             raise TypeError(f"no rule for {entry.event!r}")
         case _:
             assert_never(entry.event)
+
+
+def _record_restart_strategy(
+    attempt: Attempt, at: datetime.datetime, planned: events.Planned
+) -> None:
+    """What the program says beats what it was submitted with, unless it cannot be used."""
+    keys = planned.restart_strategy
+    if keys is None:
+        return
+    try:
+        restart_strategies.read(keys, settings.HEADRACE_PROPERTIES)
+    except options.InvalidOption as error:
+        _tell(attempt, at, f"the program's restart strategy is not used: {error}", {})
+        return
+    Job.objects.filter(pk=attempt.job_id).update(restart_strategy=restart_strategies.own(keys))
 
 
 def _record_running(attempt: Attempt, at: datetime.datetime, running: events.Running) -> None:
@@ -98,12 +145,16 @@ def _record_running(attempt: Attempt, at: datetime.datetime, running: events.Run
 def _record_outcome(
     attempt: Attempt, at: datetime.datetime, outcome: Attempt.Outcome, **fields: object
 ) -> None:
-    """What the driver says about its end; the first word counts."""
-    Attempt.objects.filter(pk=attempt.pk, outcome=Attempt.Outcome.NONE).update(
-        outcome=outcome, outcome_at=timezone.now(), **fields
-    )
+    """What the driver says about its end; the first word counts, and none once it was given up."""
+    live = Attempt.objects.filter(pk=attempt.pk, outcome=Attempt.Outcome.NONE, ended_at=None)
+    counts = live.update(outcome=outcome, outcome_at=timezone.now(), **fields)
     if outcome is not Attempt.Outcome.FAILED:  # failures are told when the process is gone
         _tell(attempt, at, f"attempt {attempt.number}: driver {outcome.label}", {})
+    elif not counts and Attempt.objects.filter(pk=attempt.pk, abandoned=True).exists():
+        error = fields.get("error")
+        _tell(
+            attempt, at, f"attempt {attempt.number}, given up before: its driver said {error}", {}
+        )
 
 
 def _record_checkpoints(attempt: Attempt, entries: Sequence[Entry]) -> None:
@@ -121,8 +172,9 @@ def _record_checkpoints(attempt: Attempt, entries: Sequence[Entry]) -> None:
         unique_fields=["job", "checkpoint_id"],
         update_fields=_CHECKPOINT_FIELDS,
     )
-    if any(checkpoint_id % 100 == 0 for checkpoint_id in rows):
-        prune_checkpoints(attempt.job_id, settings.HEADRACE_CHECKPOINT_ROWS)
+    if any(checkpoint_id % checkpoint_rows.EVERY == 0 for checkpoint_id in rows):
+        checkpoint_rows.thin_out(attempt.job_id, max(rows), settings.HEADRACE_CHECKPOINT_ROWS)
+        attempts.prune_events(attempt.job_id, attempts.EVENTS)
 
 
 def _checkpoint(attempt: Attempt, at: int, event: events.CheckpointCompleted) -> Checkpoint:
@@ -157,28 +209,23 @@ def _record_progress(attempt: Attempt, entries: Sequence[Entry]) -> None:
             return
 
 
-def prune_checkpoints(job_id: str, keep: int) -> int:
-    """Delete all but the newest `keep` rows; how many went."""
-    ids = Checkpoint.objects.filter(job=job_id).order_by("-checkpoint_id")
-    oldest = ids.values_list("checkpoint_id", flat=True)[keep : keep + 1].first()
-    if oldest is None:
-        return 0
-    return Checkpoint.objects.filter(job=job_id, checkpoint_id__lte=oldest).delete()[0]
-
-
 def _command_words(done: events.CommandDone) -> str:
     verb = done.command_id.partition("-")[0]
     return f"driver refused {verb}: {done.error}" if done.error else f"driver carries out {verb}"
 
 
 def _tell(
-    attempt: Attempt, at: datetime.datetime, message: str, detail: Mapping[str, object]
+    attempt: Attempt,
+    at: datetime.datetime,
+    message: str,
+    detail: Mapping[str, object],
+    kind: Event.Kind = Event.Kind.ATTEMPT,
 ) -> None:
     Event.objects.create(
         job_id=attempt.job_id,
         attempt=attempt,
         at=at,
-        kind=Event.Kind.ATTEMPT,
+        kind=kind,
         message=message,
         detail=detail,
     )

@@ -14,7 +14,7 @@ changes a state. Job states are Flink's, by name and meaning:
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol, Self
 
 
@@ -87,12 +87,53 @@ class TaskManagerState(State):
     LEFT = "LEFT", "Left", "idle", Ends.FOR_NOW
 
 
+class SavepointState(State):
+    TRIGGERED = "TRIGGERED", "Triggered", "info"
+    IN_PROGRESS = "IN_PROGRESS", "In progress", "info"
+    COMPLETED = "COMPLETED", "Completed", "ok"
+    FAILED = "FAILED", "Failed", "bad", Ends.FOR_GOOD
+    DISPOSING = "DISPOSING", "Being disposed of", "warn"
+    DISPOSED = "DISPOSED", "Disposed", "idle", Ends.FOR_GOOD
+
+
+class UpgradeState(State):
+    """Of a job's way from one version to another.
+
+    STOPPING   the version before runs until its last savepoint is complete
+    STARTING   the new version is to start from it
+    REVERTING  it did not: the version before is to start again from where it stopped
+    """
+
+    STOPPING = "STOPPING", "Stopping", "info"
+    STARTING = "STARTING", "Starting", "info"
+    DONE = "DONE", "Done", "ok", Ends.FOR_GOOD
+    REVERTING = "REVERTING", "Going back", "warn"
+    REVERTED = "REVERTED", "Went back", "warn", Ends.FOR_GOOD
+    FAILED = "FAILED", "Failed", "bad", Ends.FOR_GOOD
+
+
 class Wanted(State):
     """What the user wants of a job."""
 
     RUNNING = "running", "Running", "running"
     SUSPENDED = "suspended", "Suspended", "idle", Ends.FOR_NOW
     CANCELED = "canceled", "Canceled", "idle", Ends.FOR_GOOD
+
+
+class AlertState(State):
+    """PENDING: the condition holds, not for long enough yet; nobody is told."""
+
+    PENDING = "pending", "Pending", "warn"
+    FIRING = "firing", "Firing", "bad"
+    RESOLVED = "resolved", "Resolved", "ok", Ends.FOR_GOOD
+
+
+class DeliveryState(State):
+    """Of a message about an alert."""
+
+    WAITING = "waiting", "Waiting", "info"
+    SENT = "sent", "Sent", "ok", Ends.FOR_GOOD
+    GIVEN_UP = "given-up", "Given up", "bad", Ends.FOR_GOOD
 
 
 _J = JobState
@@ -138,14 +179,53 @@ ATTEMPT_TRANSITIONS: Mapping[State, frozenset[State]] = {
 TASKMANAGER_TRANSITIONS: Mapping[State, frozenset[State]] = {
     _T.REGISTERED: frozenset({_T.LOST, _T.LEFT}),
     _T.LOST: frozenset({_T.REGISTERED, _T.LEFT}),
-    _T.LEFT: frozenset({_T.REGISTERED}),
+    _T.LEFT: frozenset({_T.REGISTERED, _T.LOST}),
+}
+
+ALERT_TRANSITIONS: Mapping[State, frozenset[State]] = {
+    AlertState.PENDING: frozenset({AlertState.FIRING}),
+    AlertState.FIRING: frozenset({AlertState.RESOLVED}),
+    AlertState.RESOLVED: frozenset(),
+}
+
+DELIVERY_TRANSITIONS: Mapping[State, frozenset[State]] = {
+    DeliveryState.WAITING: frozenset({DeliveryState.SENT, DeliveryState.GIVEN_UP}),
+    DeliveryState.SENT: frozenset(),
+    DeliveryState.GIVEN_UP: frozenset(),
 }
 
 
+_S = SavepointState
+
+SAVEPOINT_TRANSITIONS: Mapping[State, frozenset[State]] = {
+    _S.TRIGGERED: frozenset({_S.IN_PROGRESS, _S.COMPLETED, _S.FAILED}),
+    _S.IN_PROGRESS: frozenset({_S.COMPLETED, _S.FAILED}),
+    _S.COMPLETED: frozenset({_S.DISPOSING, _S.DISPOSED}),
+    _S.DISPOSING: frozenset({_S.DISPOSED, _S.COMPLETED}),
+    _S.FAILED: frozenset(),
+    _S.DISPOSED: frozenset(),
+}
+
+_U = UpgradeState
+
+UPGRADE_TRANSITIONS: Mapping[State, frozenset[State]] = {
+    _U.STOPPING: frozenset({_U.STARTING, _U.FAILED}),
+    _U.STARTING: frozenset({_U.DONE, _U.REVERTING, _U.FAILED}),
+    # DONE: the new version had output that readers see, so it goes on.
+    _U.REVERTING: frozenset({_U.REVERTED, _U.DONE, _U.FAILED}),
+    _U.DONE: frozenset(),
+    _U.REVERTED: frozenset(),
+    _U.FAILED: frozenset(),
+}
+
 #: Named for the OpenAPI schema.
+UPGRADE_STATE_CHOICES = UpgradeState.choices()
+SAVEPOINT_STATE_CHOICES = SavepointState.choices()
 JOB_STATE_CHOICES = JobState.choices()
 ATTEMPT_STATE_CHOICES = AttemptState.choices()
 TASKMANAGER_STATE_CHOICES = TaskManagerState.choices()
+ALERT_STATE_CHOICES = AlertState.choices()
+DELIVERY_STATE_CHOICES = DeliveryState.choices()
 
 
 class ForbiddenTransition(Exception):
@@ -171,19 +251,23 @@ class Stateful(Protocol):
         ...
 
 
-def change_state(row: Stateful, target: State, **fields: Any) -> bool:
+def change_state(
+    row: Stateful, target: State, unchanged: Collection[str] = (), **fields: Any
+) -> bool:
     """Change `row` from the state it was read in to `target`, with `fields` beside it.
 
     Compare-and-set: False, and nothing changed, when the row is no longer in the state it was
-    read in. Raises ForbiddenTransition when the table does not allow it. Call it inside a
-    transaction: what `entered` writes belongs to the change.
+    read in, or a column of `unchanged` is no longer as it was read. Raises ForbiddenTransition
+    when the table does not allow it. Call it inside a transaction: what `entered` writes belongs
+    to the change.
     """
     seen = type(target)(row.state)
     if target not in row.transitions()[seen]:
         raise ForbiddenTransition(f"{type(row).__name__} {row.pk}: {seen} -> {target}")
     columns = {**row.entering(target), **fields}
     rows: Any = type(row)._default_manager  # type: ignore[attr-defined]
-    if not rows.filter(pk=row.pk, state=seen).update(state=target, **columns):
+    as_read = {name: getattr(row, name) for name in unchanged}
+    if not rows.filter(pk=row.pk, state=seen, **as_read).update(state=target, **columns):
         return False
     row.state = target
     for name, value in columns.items():
