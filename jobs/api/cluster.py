@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from django.db.models import Count, F
+from django.contrib.auth.models import User
+from django.db.models import Count, F, Prefetch, Q
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import mixins
+from rest_framework import mixins, status
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from jobs import artifacts, leases
-from jobs.api import serializers
+from jobs import artifacts, leases, taskmanagers
+from jobs.api import permissions, serializers
 from jobs.models import Job, Lease, Slot, TaskManager
 from jobs.states import JobState, TaskManagerState
 
@@ -30,13 +34,13 @@ def overview() -> dict[str, object]:
     registered = TaskManager.objects.filter(state=TaskManagerState.REGISTERED)
     slots = Slot.objects.filter(
         taskmanager__in=registered, index__lt=F("taskmanager__slots")
-    ).aggregate(all=Count("pk"), taken=Count("job"))
+    ).aggregate(all=Count("pk"), free=Count("pk", filter=Q(job=None, taskmanager__drained_at=None)))
     counted = Job.objects.order_by().values_list("state").annotate(Count("pk"))
     lease = Lease.objects.filter(name=leases.JOBMANAGER, expires_at__gt=timezone.now()).first()
     return {
         "taskmanagers": registered.count(),
         "slots_total": slots["all"],
-        "slots_free": slots["all"] - slots["taken"],
+        "slots_free": slots["free"],
         "jobs": {**{state.value: 0 for state in JobState}, **dict(counted)},
         "jobmanager": lease.holder if lease else None,
     }
@@ -49,10 +53,39 @@ def overview() -> dict[str, object]:
 class TaskManagerViewSet(
     mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[TaskManager]
 ):
-    queryset = TaskManager.objects.prefetch_related("slot_set")
+    queryset = TaskManager.objects.prefetch_related(Prefetch("slot_set", taskmanagers.slots()))
     serializer_class = serializers.TaskManagerSerializer
     lookup_field = "name"
     lookup_value_regex = "[^/]+"
+
+    def get_permissions(self) -> list[Any]:
+        own = [permissions.MaySteer()] if self.action in ("drain", "undrain") else []
+        return [*super().get_permissions(), *own]
+
+    @extend_schema(
+        summary="Give it no new jobs; its jobs move to others as soon as these have room",
+        request=None,
+        responses={202: serializers.TaskManagerSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def drain(self, request: Request, name: str) -> Response:
+        return self._set_drained(request, taskmanagers.drain)
+
+    @extend_schema(
+        summary="Let it have jobs again",
+        request=None,
+        responses={202: serializers.TaskManagerSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def undrain(self, request: Request, name: str) -> Response:
+        return self._set_drained(request, taskmanagers.undrain)
+
+    def _set_drained(
+        self, request: Request, wish: Callable[[TaskManager, User | None], bool]
+    ) -> Response:
+        row = self.get_object()
+        wish(row, request.user if isinstance(request.user, User) else None)
+        return Response(self.get_serializer(row).data, status=status.HTTP_202_ACCEPTED)
 
 
 class ExamplesView(APIView):

@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from jobs import actions
+from jobs import actions, options, savepoints
 
 
 class ConflictError(APIException):
@@ -21,9 +21,9 @@ class ConflictError(APIException):
 
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler; None for what is none of the caller's fault (500)."""
-    if isinstance(error, actions.Conflict):
+    if isinstance(error, actions.Conflict | savepoints.Conflict):
         error = ConflictError(str(error))
-    if isinstance(error, actions.InvalidJob):
+    if isinstance(error, actions.InvalidJob | options.InvalidOption):
         return Response({"errors": [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
     response = exception_handler(error, context)
     if response is not None:

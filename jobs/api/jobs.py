@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,12 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from jobs import actions, artifacts, logtail
+from jobs import actions, logtail
 from jobs.api import permissions, serializers
 from jobs.models import Attempt, Job
 from jobs.states import JobState
 
-STEERING = ("cancel", "suspend", "resume", "restart")
+STEERING = ("cancel", "suspend", "resume", "restart", "archive", "unarchive")
 
 
 @extend_schema_view(
@@ -32,6 +31,7 @@ STEERING = ("cancel", "suspend", "resume", "restart")
         parameters=[
             OpenApiParameter("state", str, enum=[s.value for s in JobState], many=True),
             OpenApiParameter("name", str, description="part of the name"),
+            OpenApiParameter("archived", bool, description="those that were put away instead"),
         ],
     ),
     retrieve=extend_schema(summary="One job", responses=serializers.JobDetail),
@@ -44,6 +44,8 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
         rows = super().get_queryset()
         if self.action != "list":
             return rows
+        archived = self.request.query_params.get("archived", "") == "true"
+        rows = rows.filter(archived_at__isnull=not archived)
         if states := self.request.query_params.getlist("state"):
             rows = rows.filter(state__in=states)
         if name := self.request.query_params.get("name"):
@@ -76,18 +78,14 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
         submission = serializers.Submission(data=request.data)
         submission.is_valid(raise_exception=True)
         values = submission.validated_data
-        entry: Path | tuple[bytes, str] = (
-            artifacts.examples()[values["example"]]
-            if "example" in values
-            else (values["file"].read(), values["file"].name)
-        )
         job = actions.submit(
             values["name"],
-            entry,
+            submission.entry(),
             values["arguments"],
             values["parallelism"],
             values["configuration"],
             _user(request),
+            submission.restore(),
         )
         return Response(serializers.JobDetail(job).data, status=status.HTTP_201_CREATED)
 
@@ -120,6 +118,22 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
     @action(detail=True, methods=["post"])
     def restart(self, request: Request, pk: str) -> Response:
         return self._steer(request, actions.restart)
+
+    @extend_schema(
+        summary="Put an ended job away: lists leave it out",
+        request=None,
+        responses={202: serializers.JobDetail},
+    )
+    @action(detail=True, methods=["post"])
+    def archive(self, request: Request, pk: str) -> Response:
+        return self._steer(request, actions.archive)
+
+    @extend_schema(
+        summary="Have lists show it again", request=None, responses={202: serializers.JobDetail}
+    )
+    @action(detail=True, methods=["post"])
+    def unarchive(self, request: Request, pk: str) -> Response:
+        return self._steer(request, actions.unarchive)
 
     def _steer(self, request: Request, wish: Callable[[Job, User | None], Job]) -> Response:
         job = wish(self.get_object(), _user(request))

@@ -16,6 +16,13 @@ class MaySubmit(BasePermission):
         return permissions.may_submit(request.user)
 
 
+class MayKeepAlerts(BasePermission):
+    message = "Keeping alerts needs a staff account or the permission to change alert rules."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return permissions.may_keep_alerts(request.user)
+
+
 class MaySteer(BasePermission):
     message = "Steering a job needs the permission to submit or to change jobs."
 

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rest_framework import serializers
 
-from jobs import artifacts
+from headrace.wire.savepoint import ClaimMode, Restore
+from jobs import artifacts, beginnings
 from jobs.models import Attempt, Checkpoint, Event, Job, Slot, TaskManager
+
+
+class MaskedConfiguration(serializers.DictField):
+    """The settings of what has `shown_configuration`."""
+
+    child = serializers.CharField()
+
+    def __init__(self) -> None:
+        super().__init__(
+            source="shown_configuration",
+            read_only=True,
+            help_text="values of passwords, tokens and other secrets are masked",
+        )
 
 
 class JobSummary(serializers.ModelSerializer[Job]):
@@ -20,9 +35,9 @@ class JobSummary(serializers.ModelSerializer[Job]):
     class Meta:
         model = Job
         fields = [
-            *("id", "name", "state", "wanted", "waiting_for", "entry_name", "parallelism"),
-            *("restarts", "created_at", "started_at", "ended_at", "state_changed_at"),
-            "submitted_by",
+            *("id", "name", "state", "wanted", "waiting_for", "entry_name", "version"),
+            *("parallelism", "restarts", "created_at", "started_at", "ended_at"),
+            *("state_changed_at", "submitted_by"),
         ]
         read_only_fields = fields
 
@@ -30,15 +45,16 @@ class JobSummary(serializers.ModelSerializer[Job]):
 class JobDetail(JobSummary):
     """Everything about a job but its lists."""
 
-    restart_attempts_left = serializers.IntegerField(read_only=True)
-    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
-    configuration = serializers.DictField(
-        source="shown_configuration",
-        child=serializers.CharField(),
-        read_only=True,
-        help_text="values of passwords, tokens and other secrets are masked",
+    restart_strategy = serializers.CharField(
+        source="strategy", read_only=True, help_text="the one in force, in words"
     )
+    restart_attempts_left = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text="null: any number"
+    )
+    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
+    configuration = MaskedConfiguration()
     plan = serializers.DictField(read_only=True)
+    slots = serializers.IntegerField(source="slots_wanted", read_only=True)
     lag = serializers.DictField(read_only=True)
     timestamps = serializers.DictField(child=serializers.IntegerField(), read_only=True)
 
@@ -46,8 +62,9 @@ class JobDetail(JobSummary):
         fields = [
             *JobSummary.Meta.fields,
             *("artifact_sha256", "arguments", "configuration", "plan", "checkpoint_interval"),
-            *("lag", "progressed_at", "restart_attempts", "restart_attempts_left"),
-            *("restart_delay_ms", "restart_at", "current_attempt", "timestamps"),
+            *("lag", "progressed_at", "restart_strategy", "restart_attempts_left"),
+            *("restarts_in_a_row", "restart_at", "current_attempt", "timestamps"),
+            *("slots", "queued_at"),
         ]
         read_only_fields = fields
 
@@ -60,9 +77,10 @@ class AttemptSerializer(serializers.ModelSerializer[Attempt]):
     class Meta:
         model = Attempt
         fields = [
-            *("number", "state", "taskmanager", "pid", "application_id", "restored_checkpoint"),
+            *("number", "version", "state", "taskmanager", "pid", "application_id"),
+            "restored_checkpoint",
             *("created_at", "started_at", "ended_at", "exit_code", "error", "traceback"),
-            *("restartable", "journal_number"),
+            *("cause", "restartable", "verdict", "abandoned", "journal_number"),
         ]
         read_only_fields = fields
 
@@ -126,8 +144,8 @@ class TaskManagerSerializer(serializers.ModelSerializer[TaskManager]):
     class Meta:
         model = TaskManager
         fields = [
-            *("name", "host", "pid", "state", "slots", "memory_mib", "started_at"),
-            *("last_heartbeat", "slot_set"),
+            *("name", "host", "pid", "state", "slots", "memory_mib", "spark_master", "drained_at"),
+            *("started_at", "last_heartbeat", "slot_set"),
         ]
         read_only_fields = fields
 
@@ -159,6 +177,44 @@ class Submission(serializers.Serializer[Any]):
     configuration = serializers.JSONField(
         required=False, default=dict, help_text='{"key": "value"}, Flink\'s keys'
     )
+    savepoint_path = serializers.CharField(
+        required=False, default="", help_text="directory of the savepoint that it begins with"
+    )
+    claim_mode = serializers.ChoiceField(
+        choices=[mode.value for mode in ClaimMode],
+        required=False,
+        default=ClaimMode.NO_CLAIM.value,
+        help_text="CLAIM: the job removes the savepoint when it has a checkpoint of its own",
+    )
+    allow_non_restored_state = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="go on though state in it belongs to no operator of the program",
+    )
+    beside = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="a copy beside the savepoint's job: transactions get names of their own",
+    )
+
+    def entry(self) -> Path | tuple[bytes, str]:
+        """Its program; call it when the submission is valid."""
+        values = self.validated_data
+        if "example" in values:
+            return artifacts.examples()[values["example"]]
+        return values["file"].read(), values["file"].name
+
+    def restore(self) -> Restore | None:
+        """What it begins with; call it when the submission is valid."""
+        values = self.validated_data
+        if not values["savepoint_path"]:
+            return None
+        return beginnings.wanted(
+            values["savepoint_path"],
+            values["claim_mode"],
+            allow_lost=values["allow_non_restored_state"],
+            beside=values["beside"],
+        )
 
     def validate_configuration(self, value: object) -> dict[str, str]:
         if not isinstance(value, dict) or any(isinstance(v, dict | list) for v in value.values()):

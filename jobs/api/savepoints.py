@@ -1,0 +1,129 @@
+"""/api/savepoints/ and /api/jobs/<id>/savepoints/: who has taken which, why, and what became of
+them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import mixins, serializers, status
+from rest_framework.decorators import action
+from rest_framework.generics import ListAPIView
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from jobs import savepoints
+from jobs.api import permissions
+from jobs.models import Job, Savepoint
+from jobs.states import SavepointState
+
+
+class SavepointSerializer(serializers.ModelSerializer[Savepoint]):
+    class Meta:
+        model = Savepoint
+        fields = [
+            *("id", "trigger_id", "job", "job_name", "state", "path", "then", "drain", "reason"),
+            *("requested_by_name", "version", "checkpoint_id", "artifact_sha256"),
+            *("parallelism", "size"),
+            *("files", "duration", "failure", "created_at", "completed_at", "disposed_at"),
+        ]
+        read_only_fields = fields
+
+
+class Trigger(serializers.Serializer[Any]):
+    """What is asked for; everything may be left out."""
+
+    directory = serializers.CharField(
+        required=False,
+        default="",
+        help_text="gets a new directory for it; default: the job's, then the cluster's",
+    )
+    reason = serializers.CharField(required=False, default="", max_length=500)
+    then = serializers.ChoiceField(
+        choices=Savepoint.Then.choices,
+        required=False,
+        default=Savepoint.Then.RUN.value,
+        allow_blank=True,
+        help_text="how the job ends with it; default: it runs on",
+    )
+    drain = serializers.BooleanField(
+        required=False, default=False, help_text="let all windows and timers fire before"
+    )
+    trigger_id = serializers.RegexField(
+        r"^[0-9a-f]{32}$", required=False, default="", help_text="of your own: a repeat is no other"
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["drain"] and not attrs["then"]:
+            raise serializers.ValidationError("a job that is drained ends: say how, in `then`")
+        return attrs
+
+
+@extend_schema_view(
+    get=extend_schema(summary="A job's savepoints, newest first"),
+    post=extend_schema(
+        summary="Take a savepoint of a running job",
+        request=Trigger,
+        responses={202: SavepointSerializer},
+    ),
+)
+class JobSavepoints(ListAPIView[Savepoint]):
+    serializer_class = SavepointSerializer
+    queryset = Savepoint.objects.all()
+
+    def get_queryset(self) -> QuerySet[Savepoint]:
+        return super().get_queryset().filter(job=self.kwargs.get("job_id"))
+
+    def get_permissions(self) -> Any:
+        own: list[BasePermission] = []
+        if self.request.method == "POST":
+            own.append(permissions.MaySteer())
+        return [*super().get_permissions(), *own]
+
+    def post(self, request: Request, job_id: str) -> Response:
+        asked = Trigger(data=request.data)
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        values["then"] = Savepoint.Then(values["then"])
+        row = savepoints.trigger(get_object_or_404(Job, pk=job_id), user_of(request), **values)
+        return Response(SavepointSerializer(row).data, status=status.HTTP_202_ACCEPTED)
+
+
+@extend_schema_view(
+    list=extend_schema(
+        summary="Savepoints of all jobs, newest first",
+        parameters=[
+            OpenApiParameter("state", str, enum=[s.value for s in SavepointState], many=True)
+        ],
+    ),
+    retrieve=extend_schema(summary="One savepoint"),
+)
+class SavepointViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Savepoint]):
+    queryset = Savepoint.objects.all()
+    serializer_class = SavepointSerializer
+
+    def get_queryset(self) -> QuerySet[Savepoint]:
+        states = self.request.query_params.getlist("state")
+        rows = super().get_queryset()
+        return rows.filter(state__in=states) if states else rows
+
+    def get_permissions(self) -> Any:
+        own: list[BasePermission] = []
+        if self.action == "dispose":
+            own.append(permissions.MaySteer())
+        return [*super().get_permissions(), *own]
+
+    @extend_schema(summary="Remove its files", request=None, responses={202: SavepointSerializer})
+    @action(detail=True, methods=["post"])
+    def dispose(self, request: Request, pk: str) -> Response:
+        row = savepoints.dispose(self.get_object(), user_of(request))
+        return Response(SavepointSerializer(row).data, status=status.HTTP_202_ACCEPTED)
+
+
+def user_of(request: Request) -> User | None:
+    return request.user if isinstance(request.user, User) else None
