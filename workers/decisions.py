@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from jobs.restart_strategies import ExponentialDelay, Strategy
 from jobs.states import AttemptState, JobState, Wanted
 from workers import restarts
 
@@ -21,9 +22,24 @@ class AttemptView:
     state: AttemptState
     #: "cancel", "suspend" or "" when it was not asked to end.
     command: str = ""
-    restartable: bool = True
-    #: Its TaskManager is not heard from, and since how many seconds.
-    out_of_reach: float | None = None
+    #: Of a failed one: why no other may follow; None when one may.
+    final: str | None = None
+    #: Of a failed one: `headrace.wire.failures.Cause`, and what its driver said.
+    cause: str = ""
+    error: str = ""
+    #: Of a failed or suspended one: how its job was to end with a savepoint that is complete,
+    #: "finished" or "canceled"; "" when it was not.
+    ended_with: str = ""
+    #: Nobody saw it end.
+    abandoned: bool = False
+    #: When it ended, ms since 1970.
+    ended_at: int = 0
+    #: Its TaskManager is not heard from, or was stopped.
+    out_of_reach: bool = False
+    #: Its TaskManager is counted as lost: it stayed away for longer than a restart takes.
+    lost: bool = False
+    #: Its TaskManager is where its files are not; they are on this machine.
+    left_behind_on: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +49,19 @@ class JobView:
     attempt: AttemptView | None = None
     restart_of: int | None = None
     restart_due: bool = False
-    restarts_in_a_row: int = 0
-    strategy: restarts.FixedDelay = field(default_factory=lambda: restarts.FixedDelay(1, 1000))
+    strategy: Strategy = field(default_factory=ExponentialDelay)
+    history: restarts.History = field(default_factory=restarts.History)
+    #: Which job it is, for its jitter.
+    seed: str = ""
+    #: All that it goes on from is where every machine sees it.
+    movable: bool = False
+    #: It holds a slot of a TaskManager that is drained, and whether it holds all elsewhere already.
+    to_leave: bool = False
+    has_room: bool = False
+    #: The savepoint that its attempt was to leave with could not be made.
+    unsaved: bool = False
+    #: It is on its way to another version or to other slots.
+    upgrading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +75,26 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Close the attempt and start another after the delay. `counts` against the strategy."""
+    """Close the attempt and start another after the delay. `verdict` when the restart strategy
+    says so: it counts."""
 
     delay_ms: int
-    counts: bool = True
+    verdict: restarts.Restart | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
     """Give it slots and create the next attempt; or say what it waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Find slots elsewhere for a job that runs on, and keep them for it; or say why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Stop it with a savepoint; it goes on from there in the slots that it holds elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +111,9 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Abandon:
-    """Count the driver as gone though nobody can see it."""
+    """Count the driver as gone though nobody can see it. FAILED: the job goes on elsewhere."""
+
+    target: AttemptState
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +123,25 @@ class Wait:
     reason: str = ""
 
 
-Step = Change | Again | Begin | Ask | Launch | Abandon | Wait
+Step = Change | Again | Begin | Move | Leave | Ask | Launch | Abandon | Wait
 
-#: A job to be cancelled whose TaskManager stays away this long is canceled without it (seconds).
-#: A driver that still ran there is killed by its TaskManager when that comes back.
-ABANDON_AFTER = 60.0
+#: A driver that somebody outside told to end goes on after this long.
+UNASKED_DELAY_MS = 1000
 
 _OUT_OF_REACH = (
     "its TaskManager is not heard from; its driver may still run. "
-    "The job goes on when the TaskManager is back."
+    "The job goes on when the TaskManager is back. It does not move, as its files are not on "
+    "storage that other machines see (HEADRACE_SHARED_STORAGE)."
+)
+_LEFT_BEHIND = (
+    "its TaskManager was started where the files of its driver are not, which are on {}; there its "
+    "driver may still run. The job goes on when the TaskManager is back there."
+)
+_UNSEEN = "its TaskManager is not heard from; its driver may still run and is to end first."
+_SAVED = "its driver ended behind the savepoint that the job ends with"
+_HAS_LEFT = (
+    "its TaskManager was stopped; its driver may still run. The job goes on when the TaskManager "
+    "is back. When it stays away for heartbeat.timeout it is counted as lost."
 )
 
 
@@ -137,9 +187,9 @@ def _ending(job: JobView, target: JobState) -> Step:
         return Change(target, closes=True)
     if attempt.command != "cancel":
         return Ask("cancel")
-    if attempt.out_of_reach is not None and attempt.out_of_reach > ABANDON_AFTER:
-        return Abandon()
-    return Wait(_OUT_OF_REACH if attempt.out_of_reach is not None else "")
+    if attempt.out_of_reach and attempt.lost:
+        return Abandon(AttemptState.CANCELED)
+    return Wait(_UNSEEN if attempt.out_of_reach else "")
 
 
 def _under_way(job: JobView) -> Step:
@@ -149,7 +199,7 @@ def _under_way(job: JobView) -> Step:
         if job.wanted is Wanted.SUSPENDED:
             return Change(JobState.SUSPENDED)
         # Without an attempt there is nothing to reconcile or to run.
-        return Begin() if job.state is JobState.CREATED else Again(0, counts=False)
+        return Begin() if job.state is JobState.CREATED else Again(0)
     if job.attempt.state.is_terminal:
         return _after_attempt(job, job.attempt)
     return _with_attempt(job, job.attempt)
@@ -157,24 +207,39 @@ def _under_way(job: JobView) -> Step:
 
 def _with_attempt(job: JobView, attempt: AttemptView) -> Step:
     runs = attempt.state is AttemptState.RUNNING
-    if attempt.out_of_reach is not None:
+    if attempt.out_of_reach:
         if job.state is not JobState.RECONCILING:
             return Change(JobState.RECONCILING)
-        return Wait(_OUT_OF_REACH)
+        if attempt.lost and job.movable:
+            return Abandon(AttemptState.FAILED)
+        if attempt.left_behind_on:
+            return Wait(_LEFT_BEHIND.format(attempt.left_behind_on))
+        return Wait(_OUT_OF_REACH if attempt.lost else _HAS_LEFT)
     if job.state is JobState.RECONCILING:
         return Change(JobState.RUNNING if runs else JobState.CREATED)
     if runs and job.state is JobState.CREATED:  # it said so while the job was reconciling
         return Change(JobState.RUNNING)
-    leave = job.wanted is Wanted.SUSPENDED or job.restart_of == attempt.number
-    if leave and not attempt.command:
+    ends = job.wanted is Wanted.SUSPENDED or job.restart_of == attempt.number
+    if ends and not attempt.command:
         return Ask("suspend")
     if attempt.state is AttemptState.CREATED:
         return Launch()
-    return Wait()
+    stays = not job.to_leave or not runs or attempt.command or job.upgrading
+    return Wait() if stays else _leaving(job)
+
+
+def _leaving(job: JobView) -> Step:
+    if not job.has_room:
+        return Move()
+    return Ask("suspend") if job.unsaved else Leave()
 
 
 def _after_attempt(job: JobView, attempt: AttemptView) -> Step:
     by_hand = job.restart_of == attempt.number
+    if attempt.ended_with == "canceled":
+        return Change(JobState.CANCELLING, _SAVED, closes=True)
+    if attempt.ended_with:
+        return Change(JobState.FINISHED, _SAVED, closes=True)
     match attempt.state:
         case AttemptState.FINISHED:
             return Change(JobState.FINISHED, closes=True)
@@ -185,24 +250,30 @@ def _after_attempt(job: JobView, attempt: AttemptView) -> Step:
         case AttemptState.SUSPENDED:
             # Asked for: a restart by hand, or resumed while it stopped. Else somebody told the
             # driver to end (a machine going down): it goes on, at no cost to the strategy.
-            return Again(0 if attempt.command else job.strategy.delay_ms, counts=False)
+            return Again(0 if attempt.command else UNASKED_DELAY_MS)
         case AttemptState.FAILED if by_hand:
-            return Again(0, counts=False)
-        case AttemptState.FAILED if job.wanted is Wanted.SUSPENDED and attempt.restartable:
+            return Again(0)
+        case AttemptState.FAILED if job.wanted is Wanted.SUSPENDED and attempt.final is None:
             return Change(JobState.SUSPENDED, closes=True)
         case AttemptState.FAILED:
-            return _after_failure(job, attempt)
+            return _after_failure(job, attempt.ended_at, attempt.final)
         case AttemptState.CREATED | AttemptState.DEPLOYING | AttemptState.RUNNING:
             raise ValueError(f"attempt {attempt.number} has not ended: {attempt.state}")
         case _:
             assert_never(attempt.state)
 
 
-def _after_failure(job: JobView, attempt: AttemptView) -> Step:
-    verdict = restarts.decide(job.strategy, job.restarts_in_a_row, restartable=attempt.restartable)
+def after_waiting(job: JobView, now: int) -> Step:
+    """What follows when a job that is to begin has got no slots for longer than it may wait: as
+    in Flink, its restart strategy decides. It keeps its place in the queue."""
+    return _after_failure(job, now, None)
+
+
+def _after_failure(job: JobView, at: int, final: str | None) -> Step:
+    verdict = restarts.decide(job.strategy, job.history, at, seed=job.seed, final=final)
     match verdict:
         case restarts.Restart():
-            return Again(verdict.delay_ms)
+            return Again(verdict.delay_ms, verdict)
         case restarts.GiveUp():
             return Change(JobState.FAILING, verdict.reason, closes=True)
         case _:

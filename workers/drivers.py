@@ -14,14 +14,14 @@ from pathlib import Path
 
 import psutil
 
-from headrace.wire import rundir, spec
+from headrace.wire import rundir, spec, text
 from workers import launcher
 from workers.embedded.process import Identity
 
 #: Never handed to a driver: it runs the code of whoever may submit jobs.
 SECRETS = (
     *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "HEADRACE_ADMIN_PASSWORD"),
-    "DJANGO_SETTINGS_MODULE",
+    *("EMAIL_URL", "HEADRACE_TOKEN", "DJANGO_SETTINGS_MODULE"),
 )
 LAUNCHER = Path(launcher.__file__)
 SOURCE_ROOT = Path(rundir.__file__).parents[2]
@@ -34,9 +34,11 @@ class Driver:
     TaskManager; only the exit code is known to none but the process that launched it.
     """
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, known: Identity | None = None) -> None:
+        """`known`: what was recorded of it before, should the run directory be gone."""
         self.run_dir = run_dir
         self._popen: subprocess.Popen[bytes] | None = None
+        self._known = known
         self._identity: Identity | None = None
         self._boot = ""
         self._beat = _Standstill()
@@ -63,7 +65,7 @@ class Driver:
                 values = json.loads((self.run_dir / rundir.PROCESS).read_text())
                 self._identity = Identity(values["pid"], values["started_at"])
                 self._boot = values.get("boot", "")
-        return self._identity
+        return self._identity or self._known
 
     @property
     def _reachable(self) -> Identity | None:
@@ -97,17 +99,27 @@ class Driver:
             beat = 0
         return self._beat.seconds_since_change(beat)
 
+    def complaint(self) -> str:
+        """What its heartbeat says of why it stopped, to follow in a sentence; "" when it says
+        nothing."""
+        with contextlib.suppress(OSError):
+            said = text.storable((self.run_dir / rundir.HEARTBEAT).read_text(errors="replace"))
+            return f" ({said[:300]})" if said else ""
+        return ""
+
     def remains(self) -> bool:
         """Whether any process of its session is left: the JVM, Python workers."""
-        return any(True for _ in self._session())
+        return any(True for _ in self.processes())
 
     def kill(self) -> None:
-        """SIGKILL to every process of its session."""
-        for pid in self._session():
+        """SIGKILL to every process of its session, or to its launcher."""
+        if self._popen is not None and self.is_being_launched:
+            self._popen.kill()
+        for pid in self.processes():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 
-    def _session(self) -> Iterator[int]:
+    def processes(self) -> Iterator[int]:
         """Living processes of the session that the driver leads or led.
 
         The kernel gives its pid to no other process while one of its session is left. So if a

@@ -9,10 +9,13 @@ from typing import Any
 import redis
 import structlog
 from django.conf import settings
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 log = structlog.get_logger(__name__)
 
 CHANNEL = "headrace.jobmanager"
+#: A Redis that accepts and does not answer holds nobody up for longer: who waits may hold a lease.
 TIMEOUT_SECONDS = 0.5
 #: After a failure Redis is left alone for this long, so that nobody waits for it again and again.
 PAUSE_SECONDS = 5.0
@@ -22,9 +25,7 @@ class Line:
     """A connection that fails fast and says nothing for a while after it failed."""
 
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(
-            url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
-        )
+        self._redis = _client(url)
         self._silent_until = 0.0
         self._lock = threading.Lock()
 
@@ -54,7 +55,7 @@ class Ear:
 
     def __init__(self, line: Line, url: str) -> None:
         self._line = line
-        self._redis = redis.Redis.from_url(url, socket_connect_timeout=TIMEOUT_SECONDS)
+        self._redis = _client(url)
         self._subscription: Any = None
 
     def wait(self, seconds: float, stopped: threading.Event) -> None:
@@ -79,7 +80,19 @@ class Ear:
         while (left := deadline - time.monotonic()) > 0:
             # None also means that only the confirmation of the subscription came.
             if self._subscription.get_message(timeout=left) is not None:
-                return
+                break
+        while self._subscription.get_message() is not None:
+            pass  # one look at the tables answers all word that came before it
+
+
+def _client(url: str) -> redis.Redis:
+    """One that fails after TIMEOUT_SECONDS. It tries again only where a connection was closed."""
+    return redis.Redis.from_url(
+        url,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+    )
 
 
 _lines: dict[str, Line] = {}

@@ -11,23 +11,22 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 
 import structlog
 from django.conf import settings
-from django.utils import timezone
 
 from headrace.wire import commands, journal, text
+from headrace.wire.failures import Cause
 from jobs import attempts, logtail, recording, taskmanagers
 from jobs.models import Attempt, TaskManager
 from jobs.states import AttemptState
-from workers import drivers, specs
+from workers import checkpoint_commands, drivers, memory, savepoint_commands, specs, strays
+from workers.embedded.process import Identity
 
 log = structlog.get_logger(__name__)
 
-HEARTBEAT_SECONDS = 2.0
 ENTRIES_AT_ONCE = 500
 LOG_TAIL_BYTES = 8 * 1024
 #: A driver that has not beaten once is still importing; it gets longer.
@@ -66,7 +65,11 @@ class Supervisor:
         self._next_beat = clock()
         self._drivers: dict[int, drivers.Driver] = {}
         self._launches: dict[int, int] = {}
-        self._kill_strays()
+        self._scales: dict[int, memory.Scales] = {}
+        #: When it was first seen that a driver was asked to end, or has said that it ends.
+        self._asked: dict[tuple[int, str], float] = {}
+        self._strays = strays.Strays(taskmanager)
+        self._strays.kill()
 
     def tick(self) -> None:
         """Look after every attempt of this TaskManager once. Raises `taskmanagers.Replaced`."""
@@ -75,7 +78,7 @@ class Supervisor:
             taskmanager=self._taskmanager, state__in=AttemptState.live()
         ).order_by("pk")
         seen = set()
-        for attempt in live.select_related("job"):
+        for attempt in live.select_related("job", "taskmanager").defer("job__plan"):
             seen.add(attempt.pk)
             try:
                 self._look_after(attempt)
@@ -84,21 +87,33 @@ class Supervisor:
                 log.exception("attempt not looked after", attempt=str(attempt))
         for gone in self._drivers.keys() - seen:
             del self._drivers[gone]
+            self._scales.pop(gone, None)
+        self._asked = {key: at for key, at in self._asked.items() if key[0] in seen}
+        savepoint_commands.carry(self._taskmanager)
+        checkpoint_commands.carry(self._taskmanager)
+
+    @property
+    def overdue(self) -> float:
+        """Seconds since it should have beaten; asked by another thread."""
+        return self._clock() - self._next_beat
 
     def _beat(self) -> None:
         if self._clock() < self._next_beat:
             return
-        was_lost = self._taskmanager.state != "REGISTERED"
         taskmanagers.beat(self._taskmanager)
-        self._next_beat = self._clock() + HEARTBEAT_SECONDS
-        if was_lost:
-            self._kill_strays()
+        self._next_beat = self._clock() + settings.HEADRACE_HEARTBEAT_INTERVAL
+        self._strays.kill()
+        checkpoint_commands.remove_left(self._taskmanager)
 
     def _look_after(self, attempt: Attempt) -> None:
-        driver = self._drivers.setdefault(attempt.pk, drivers.Driver(Path(attempt.run_dir)))
+        if not attempt.is_on(self._taskmanager):
+            return  # the JobManager sees to it: its files, and maybe its driver, are elsewhere
+        driver = self._drivers.setdefault(
+            attempt.pk, drivers.Driver(Path(attempt.run_dir), _known(attempt))
+        )
         if attempt.state == AttemptState.CREATED:
             self._launch(attempt, driver)
-        elif driver.identity is None:
+        elif driver.identity is None and attempt.pid is None:
             self._launch_again(attempt, driver)
         else:
             self._watch(attempt, driver)
@@ -121,7 +136,7 @@ class Supervisor:
         self._start(attempt, driver)
 
     def _launch_again(self, attempt: Attempt, driver: drivers.Driver) -> None:
-        """No process is recorded: wait for the launcher, or start one, a few times at most."""
+        """No process was recorded: wait for the launcher, or start one, a few times at most."""
         if driver.is_being_launched:
             return
         if attempt.command:
@@ -129,7 +144,8 @@ class Supervisor:
         elif self._launches.get(attempt.pk, 0) < LAUNCHES:
             self._start(attempt, driver)
         else:
-            attempts.give_up(attempt, f"the driver could not be started; see {driver.run_dir}")
+            error = f"the driver could not be started; see {driver.run_dir}"
+            attempts.give_up(attempt, error, Cause.NOT_LAUNCHED)
             attempts.end(attempt, driver.exit_code, log_tail(driver.run_dir))
 
     def _start(self, attempt: Attempt, driver: drivers.Driver) -> None:
@@ -138,9 +154,13 @@ class Supervisor:
             specs.of(attempt).write(driver.run_dir)
             driver.launch([*self._command, str(driver.run_dir)])
         except Exception as error:
-            attempts.give_up(attempt, f"the driver could not be launched: {error}")
+            words = f"the driver could not be launched: {error}"
+            attempts.give_up(attempt, words, Cause.NOT_LAUNCHED)
             attempts.end(attempt)
             log.exception("launch failed", attempt=str(attempt))
+            return
+        if Attempt.objects.filter(pk=attempt.pk, state__in=AttemptState.terminal()).exists():
+            driver.kill()  # given up while this process was paused
             return
         log.info("launched", attempt=str(attempt), run_dir=attempt.run_dir)
         _remove_old_run_dirs(attempt)
@@ -168,6 +188,7 @@ class Supervisor:
         # 4.
         self._carry_command(attempt, driver)
         self._kill_if_overdue(attempt, driver)
+        self._kill_if_too_large(attempt, driver)
 
     def _identify(self, attempt: Attempt, driver: drivers.Driver) -> None:
         identity = driver.identity
@@ -181,7 +202,7 @@ class Supervisor:
                 lines = journal.read(driver.run_dir, attempt.journal_position, ENTRIES_AT_ONCE)
                 entries = list(islice(lines, ENTRIES_AT_ONCE))
             except ValueError as error:
-                attempts.give_up(attempt, str(error))
+                attempts.give_up(attempt, str(error), Cause.DIED)
                 driver.kill()
                 return True
             if not recording.record(attempt, entries):
@@ -195,6 +216,7 @@ class Supervisor:
             driver.kill()
             return  # looked at again with the next tick: no attempt ends before its processes
         attempts.end(attempt, driver.exit_code, log_tail(driver.run_dir))
+        savepoint_commands.clear_up(attempt)
         log.info("ended", attempt=str(attempt), state=attempt.state, exit_code=driver.exit_code)
 
     def _carry_command(self, attempt: Attempt, driver: drivers.Driver) -> None:
@@ -208,8 +230,8 @@ class Supervisor:
             done.touch()
 
     def _kill_if_overdue(self, attempt: Attempt, driver: drivers.Driver) -> None:
-        asked_at = attempt.outcome_at or attempt.command_at
-        if asked_at and timezone.now() - asked_at > timedelta(seconds=self._limits.stop):
+        asked = attempt.outcome or attempt.command
+        if asked and self._seconds_since(attempt, asked) > self._limits.stop:
             log.warning("killed: asked to end and did not", attempt=str(attempt))
             driver.kill()
             return
@@ -219,23 +241,40 @@ class Supervisor:
         if silent > limit:
             attempts.give_up(
                 attempt,
-                f"the driver, process {attempt.pid}, gave no sign of life for {silent:.0f} s and "
-                "was killed; what it had not committed is processed again from the last checkpoint",
+                f"the driver, process {attempt.pid}, gave no sign of life for {silent:.0f} s"
+                f"{driver.complaint()} and was killed; what it had not committed is processed "
+                "again from the last checkpoint",
+                Cause.HUNG,
             )
             driver.kill()
 
-    def _kill_strays(self) -> None:
-        """Drivers that run on though their attempt was ended without them."""
-        ended = Attempt.objects.filter(
-            taskmanager=self._taskmanager,
-            state=AttemptState.CANCELED,
-            ended_at__gt=timezone.now() - timedelta(days=7),
-        ).exclude(pid=None)
-        for attempt in ended:
-            driver = drivers.Driver(Path(attempt.run_dir))
-            if driver.remains():
-                log.warning("killed: its attempt had been given up", attempt=str(attempt))
-                driver.kill()
+    def _seconds_since(self, attempt: Attempt, asked: str) -> float:
+        """How long this process has known; another machine's clock may say anything."""
+        now = self._clock()
+        return now - self._asked.setdefault((attempt.pk, asked), now)
+
+    def _kill_if_too_large(self, attempt: Attempt, driver: drivers.Driver) -> None:
+        """Before the machine has no memory left, and the system ends whichever it likes."""
+        identity, limit = driver.identity, specs.memory_mib(attempt)
+        scales = self._scales.setdefault(attempt.pk, memory.Scales())
+        use = scales.weigh(identity.pid, driver.processes, limit) if identity is not None else None
+        if use is None:
+            return
+        attempts.give_up(
+            attempt,
+            f"out of memory: the job's processes took {use.total} MiB ({use}), its slots have "
+            f"{limit} MiB; they were killed, so that other jobs keep theirs. What was not "
+            "committed is processed again from the last checkpoint. Give the job more slots, or "
+            "its TaskManager more memory.",
+            Cause.MEMORY,
+        )
+        driver.kill()
+
+
+def _known(attempt: Attempt) -> Identity | None:
+    if attempt.pid is None or attempt.process_started_at is None:
+        return None
+    return Identity(attempt.pid, attempt.process_started_at)
 
 
 def log_tail(run_dir: Path) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +16,17 @@ import psutil
 import structlog
 from celery import bootsteps
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 
 from jobs import taskmanagers
 from jobs.models import TaskManager
 from jobs.states import TaskManagerState
+from workers import storage
 from workers.app import app
 from workers.embedded.process import Identity
+from workers.heartbeat import StandIn
 from workers.supervisor import Supervisor
-from workers.tasks import BELL
+from workers.tasks import ANY_QUEUE, BELL
 
 log = structlog.get_logger(__name__)
 
@@ -45,13 +46,21 @@ class Offer:
     name: str
     slots: int
     memory_mib: int
+    #: A Spark cluster on which its jobs run; "" = in their drivers.
+    spark_master: str = ""
 
 
 def register(offer: Offer) -> TaskManager:
     """Register this process. Raises NameTaken while another of the same name lives."""
     check_name_free(offer.name)
     return taskmanagers.register(
-        offer.name, socket.gethostname(), os.getpid(), offer.slots, offer.memory_mib
+        offer.name,
+        socket.gethostname(),
+        os.getpid(),
+        offer.slots,
+        offer.memory_mib,
+        offer.spark_master,
+        storage.identity(settings.HEADRACE_HOME),
     )
 
 
@@ -64,8 +73,7 @@ def check_name_free(name: str) -> None:
         started_before = _is_process_since(row.pid, row.started_at.timestamp())
         where = f"process {row.pid}"
     else:
-        age = time.time() - row.last_heartbeat.timestamp()
-        started_before = age < settings.HEADRACE_HEARTBEAT_TIMEOUT
+        started_before = taskmanagers.silence(row) < settings.HEADRACE_HEARTBEAT_TIMEOUT
         where = f"host {row.host}"
     if started_before:
         raise NameTaken(
@@ -103,6 +111,10 @@ class SupervisorStep(bootsteps.StartStopStep):  # type: ignore[misc]
 
     def _run(self) -> None:
         supervisor, row = self._registered()
+        stand_in: StandIn | None = None
+        if supervisor is not None and row is not None:
+            stand_in = StandIn(row, supervisor)
+            stand_in.start()
         while supervisor is not None and row is not None and not self._stopped.is_set():
             try:
                 supervisor.tick()
@@ -114,8 +126,11 @@ class SupervisorStep(bootsteps.StartStopStep):  # type: ignore[misc]
             close_old_connections()
             BELL.rung.wait(TICK_SECONDS)
             BELL.rung.clear()
+        if stand_in is not None:
+            stand_in.stop(STOP_SECONDS)
         if row is not None:
             taskmanagers.leave(row)
+        connections.close_all()
 
     def _registered(self) -> tuple[Supervisor | None, TaskManager | None]:
         while not self._stopped.is_set():
@@ -135,7 +150,7 @@ def run(offer: Offer, log_level: str = "INFO") -> int:
     worker = app.Worker(
         hostname=f"{offer.name}@{socket.gethostname()}",
         offer=offer,
-        queues=[taskmanagers.queue_of(offer.name)],
+        queues=[taskmanagers.queue_of(offer.name), ANY_QUEUE],
         pool="threads",
         concurrency=THREADS,
         loglevel=log_level,

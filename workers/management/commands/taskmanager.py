@@ -11,7 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from workers import taskmanager
+from jobs import placement
+from jobs.options import InvalidOption
+from workers import memory, taskmanager
 
 
 class Command(BaseCommand):
@@ -24,11 +26,23 @@ class Command(BaseCommand):
             "--memory-mib",
             type=int,
             default=settings.HEADRACE_TASKMANAGER_MEMORY_MIB,
-            help="memory for drivers; a slot is 1/n of it",
+            help="memory for drivers; a slot is 1/n of it (a share of the machine's)",
+        )
+        parser.add_argument(
+            "--spark-master",
+            default=settings.SPARK_MASTER,
+            help="run jobs on this Spark cluster: spark://host:port, yarn, k8s://url "
+            "(in their drivers)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        offer = taskmanager.Offer(options["name"], options["slots"], options["memory_mib"])
+        slots = options["slots"]
+        memory_mib = options["memory_mib"] or memory.managed_mib(slots)
+        try:
+            master = placement.check_master(options["spark_master"])
+        except InvalidOption as error:
+            raise CommandError(str(error)) from error
+        offer = taskmanager.Offer(options["name"], slots, memory_mib, master)
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", offer.name):
             raise CommandError(f"--name {offer.name!r}: use letters, digits, '.', '_' and '-'")
         if offer.slots < 1 or offer.memory_mib < offer.slots:
