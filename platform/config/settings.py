@@ -9,7 +9,7 @@ from pathlib import Path
 
 import environ
 
-from config import database, home, logs, secret_key
+from config import database, home, logs, properties, secret_key
 
 env = environ.Env()
 
@@ -20,6 +20,7 @@ HEADRACE_HOME = Path(env.str("HEADRACE_HOME", default="") or CLONE / ".headrace"
 home.create(HEADRACE_HOME, ours=HEADRACE_HOME == CLONE / ".headrace")
 HEADRACE_RUNS = HEADRACE_HOME / "runs"
 HEADRACE_CHECKPOINTS = HEADRACE_HOME / "checkpoints"
+HEADRACE_SAVEPOINTS = HEADRACE_HOME / "savepoints"
 HEADRACE_ARTIFACTS = HEADRACE_HOME / "artifacts"
 HEADRACE_JARS = HEADRACE_HOME / "jars"
 HEADRACE_LOGS = HEADRACE_HOME / "logs"
@@ -27,6 +28,8 @@ HEADRACE_LOGS = HEADRACE_HOME / "logs"
 # --- addresses ---------------------------------------------------------------------------------
 HEADRACE_WEB_HOST = env.str("HEADRACE_WEB_HOST", default="127.0.0.1")
 HEADRACE_WEB_PORT = env.int("HEADRACE_WEB_PORT", default=8081)
+#: Where people reach the pages: for links in messages.
+HEADRACE_URL = env.str("HEADRACE_URL", default=f"http://{HEADRACE_WEB_HOST}:{HEADRACE_WEB_PORT}")
 HEADRACE_KAFKA_PORT = env.int("HEADRACE_KAFKA_PORT", default=9092)
 HEADRACE_REDIS_PORT = env.int("HEADRACE_REDIS_PORT", default=6379)
 #: Set in the environment = a server that runs elsewhere, instead of the embedded one.
@@ -41,9 +44,17 @@ SPARK_MASTER = env.str("SPARK_MASTER", default="")
 
 # --- TaskManagers and drivers ------------------------------------------------------------------
 HEADRACE_SLOTS = env.int("HEADRACE_SLOTS", default=2)
-HEADRACE_TASKMANAGER_MEMORY_MIB = env.int("HEADRACE_TASKMANAGER_MEMORY_MIB", default=2048)
-#: A TaskManager not heard of for this long counts as lost (seconds).
-HEADRACE_HEARTBEAT_TIMEOUT = env.float("HEADRACE_HEARTBEAT_TIMEOUT", default=15.0)
+#: Memory for the drivers in its slots; 0 = a share of the machine's.
+HEADRACE_TASKMANAGER_MEMORY_MIB = env.int("HEADRACE_TASKMANAGER_MEMORY_MIB", default=0)
+#: Settings of the cluster by Flink's keys, a `key: value` in each line.
+HEADRACE_PROPERTIES = properties.read(env.str("HEADRACE_PROPERTIES", default=""))
+#: A TaskManager gives a sign of life this often, and counts as lost after so long without one
+#: (seconds): heartbeat.interval, heartbeat.timeout.
+HEADRACE_HEARTBEAT_INTERVAL, HEADRACE_HEARTBEAT_TIMEOUT = properties.heartbeat(HEADRACE_PROPERTIES)
+#: Folders that all machines see. A job whose files are in them moves when its machine is lost.
+HEADRACE_SHARED_STORAGE = [
+    Path(path) for path in env.str("HEADRACE_SHARED_STORAGE", default="").split(os.pathsep) if path
+]
 #: A driver whose heartbeat stands still for this long counts as hung (seconds).
 HEADRACE_DRIVER_TIMEOUT = env.float("HEADRACE_DRIVER_TIMEOUT", default=30.0)
 #: A driver asked to end has this long before it is killed (seconds).
@@ -185,11 +196,21 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENUM_NAME_OVERRIDES": {
         "JobState": "jobs.states.JOB_STATE_CHOICES",
+        "SavepointState": "jobs.states.SAVEPOINT_STATE_CHOICES",
         "AttemptState": "jobs.states.ATTEMPT_STATE_CHOICES",
         "TaskManagerState": "jobs.states.TASKMANAGER_STATE_CHOICES",
+        "AlertState": "jobs.states.ALERT_STATE_CHOICES",
+        "DeliveryState": "jobs.states.DELIVERY_STATE_CHOICES",
+        "AlertRuleKind": "jobs.models.AlertRule.Kind",
+        "AlertChannelKind": "jobs.models.AlertChannel.Kind",
     },
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
 }
+
+# --- e-mail of alerts: EMAIL_URL=smtp+tls://user:password@host:587 ------------------------------
+EMAIL_HOST = ""
+vars().update(env.email_url("EMAIL_URL", default="smtp://"))
+DEFAULT_FROM_EMAIL = env.str("HEADRACE_EMAIL_FROM", default=f"headrace@{socket.gethostname()}")
 
 # --- logs ---------------------------------------------------------------------------------------
 logs.configure()

@@ -11,5 +11,7 @@ urlpatterns = [
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("api/", include("jobs.api.urls")),
+    path("", include("jobs.api.flink_savepoints")),
+    path("", include("jobs.api.flink_checkpoints")),
     path("", include("dashboard.urls")),
 ]

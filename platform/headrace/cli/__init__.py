@@ -1,0 +1,1 @@
+"""The command `headrace`: Flink's verbs over the REST API. Standard library only."""
