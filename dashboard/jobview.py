@@ -192,10 +192,6 @@ class JobView:
             return None
 
     @property
-    def restarts_without_end(self) -> bool:
-        return self.job.restart_attempts >= 2**31 - 1
-
-    @property
     def ranges(self) -> list[str]:
         return list(series.RANGES)
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from django.conf import settings
 from django.db.models import Count, Prefetch, QuerySet
 
 from dashboard import recent, staleness
+from jobs import taskmanagers
 from jobs.models import Event, Job, Lease, Slot, TaskManager
 from jobs.states import JobState, TaskManagerState
 
@@ -67,12 +69,13 @@ class Overview:
     @cached_property
     def seats(self) -> list[Seats]:
         known = TaskManager.objects.exclude(state=TaskManagerState.LEFT).prefetch_related(
-            Prefetch("slot_set", Slot.objects.select_related("job").order_by("index"))
+            Prefetch("slot_set", taskmanagers.slots().select_related("job").order_by("index"))
         )
-        return [
-            Seats(one, list(one.slot_set.all()), staleness.heartbeat(one.last_heartbeat, self.now))
-            for one in known
-        ]
+        return [Seats(one, list(one.slot_set.all()), late=self._is_late(one)) for one in known]
+
+    def _is_late(self, taskmanager: TaskManager) -> bool:
+        interval = settings.HEADRACE_HEARTBEAT_INTERVAL
+        return staleness.heartbeat(taskmanager.last_heartbeat, self.now, interval)
 
     @property
     def _registered(self) -> list[Seats]:
@@ -111,7 +114,7 @@ class Overview:
 
     @cached_property
     def ended(self) -> list[Row]:
-        jobs = Job.objects.filter(state__in=_ENDED).order_by("-ended_at")
+        jobs = Job.objects.filter(state__in=_ENDED, archived_at=None).order_by("-ended_at")
         return [Row(job, None, None) for job in jobs[:ENDED]]
 
     @property

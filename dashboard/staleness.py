@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 #: A checkpoint is late when it is this many intervals, and at least LEAST, overdue.
 INTERVALS = 3
 LEAST = timedelta(seconds=30)
-#: A TaskManager's heartbeat is due every few seconds; older than this is worth a word.
-HEARTBEAT = timedelta(seconds=10)
+#: A TaskManager's heartbeat that is older than this many intervals is worth a word.
+HEARTBEATS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,5 +38,6 @@ def checkpoint(
     return Overdue(since, every) if now - since > allowed else None
 
 
-def heartbeat(last: datetime, now: datetime) -> bool:
-    return now - last > HEARTBEAT
+def heartbeat(last: datetime, now: datetime, interval: float) -> bool:
+    """Whether a heartbeat is missing; it is due every `interval` seconds."""
+    return now - last > timedelta(seconds=interval) * HEARTBEATS

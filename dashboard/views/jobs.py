@@ -17,7 +17,7 @@ PAGE = 50
 
 @access.page
 def show(request: HttpRequest) -> HttpResponse:
-    jobs = Job.objects.order_by("-created_at")
+    jobs = Job.objects.filter(archived_at=None).order_by("-created_at")
     state, words = request.GET.get("state", ""), request.GET.get("q", "").strip()
     if state in JobState.__members__:
         jobs = jobs.filter(state=state)
