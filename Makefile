@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := platform jobs workers dashboard benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help up test chaos bench bench-sink bench-dataflow differential check format lock clean
+.PHONY: help up test chaos chaos-control bench bench-sink bench-dataflow bench-control differential check format lock clean
 
 help:  ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,13 +21,20 @@ chaos: .dev  ## hundreds of faults against the exactly-once sink: SEED=7 FAULTS=
 	@$(BIN)/python -m tests.chaos --faults $(or $(FAULTS),200) $(if $(SEED),--seed $(SEED)) \
 		$(if $(REPORT),--report $(REPORT))
 
-bench: bench-sink bench-dataflow  ## both: 35 minutes
+chaos-control: .dev  ## faults against the platform under four jobs: SEED=7 FAULTS=50 REPORT=docs/chaos.md
+	@$(BIN)/python -m tests.chaos.control --faults $(or $(FAULTS),50) $(if $(SEED),--seed $(SEED)) \
+		$(if $(REPORT),--report $(REPORT))
+
+bench: bench-sink bench-dataflow bench-control  ## all three: 45 minutes
 
 bench-sink: .dev  ## the sink beside Spark's own: throughput, CPU, small batches, latency; 20 minutes
 	@$(BIN)/python -m benchmarks.sink $(ARGS)
 
 bench-dataflow: .dev  ## CPU per record of programs of several kinds; 12 minutes
 	@$(BIN)/python -m benchmarks.dataflow $(ARGS)
+
+bench-control: .dev  ## the JobManager with 300 jobs and 50 TaskManagers, drivers simulated; 7 minutes
+	@$(BIN)/python -m benchmarks.control $(ARGS)
 
 differential: .dev  ## the same programs on PyFlink 2.3 and here, compared line by line
 	@$(BIN)/python -m tests.differential $(ARGS)

@@ -7,6 +7,7 @@ and what it has compiled. Report in Markdown on standard output.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import platform
 import shutil
@@ -22,6 +23,7 @@ from benchmarks import figures
 from benchmarks.dataflow import native, programs, running, topics
 from benchmarks.dataflow.programs import Ends, Subject
 from headrace.datastream import StreamExecutionEnvironment
+from headrace.runtime import memory
 from workers.embedded import jars, kafka, ports
 
 CORES = 2
@@ -58,7 +60,7 @@ class _Comparison:
         self._servers = servers
         self._machine = running.Machine(
             CORES,
-            asked.memory,
+            math.ceil(memory.DRIVER_OVERHEAD_MIB + asked.memory / memory.HEAP_SHARE),
             [str(path) for path in jars.resolve("spark", asked.jars)],
             home / "runs",
             asked.per_batch,

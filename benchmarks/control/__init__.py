@@ -1,0 +1,1 @@
+"""The control plane at scale: many jobs, many TaskManagers, drivers without Spark."""
