@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from django.test.utils import setup_databases, teardown_databases
+from pytest_django import DjangoDbBlocker
 
 from tests import isolation
+from tests.processes import command_line
 from workers.embedded import ports
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ def no_process_left() -> Iterator[None]:
     """Fails the run when a process that a test started, or its child, is still there."""
     yield
     _, alive = psutil.wait_procs(_started_by_this_run(), timeout=LEAK_GRACE_SECONDS)
-    left = [f"{process.pid} {' '.join(process.cmdline())[:200]}" for process in alive]
+    left = [f"{process.pid} {command_line(process)[:200]}" for process in alive]
     for process in alive:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
@@ -48,6 +51,19 @@ def _is_of_this_run(process: psutil.Process) -> bool:
 def _own_line() -> set[int]:
     own = psutil.Process()
     return {own.pid, *(parent.pid for parent in own.parents())}
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[None]:
+    """The test database. pytest-django's own makes it only if a test of the run is marked, and
+    tests that share a cluster cannot be: their rows are for other processes to see."""
+    with django_db_blocker.unblock():
+        made = setup_databases(verbosity=0, interactive=False, serialized_aliases=set())
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,13 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from headrace.wire import events, journal, rundir
+from headrace.wire import commands, events, journal, rundir
 from headrace.wire.spec import JobSpec
 
 #: A driver on a busy machine of two cores needs most of it to start Spark.
@@ -33,6 +33,9 @@ class DrivenJob:
     kafka: str = "127.0.0.1:1"
     configuration: dict[str, str] = field(default_factory=dict)
     parallelism: int = 2
+    memory_mib: int = 2700
+    #: The savepoint that its first attempt begins with: `savepoint.Restore`.
+    restore: dict[str, Any] = field(default_factory=dict)
     #: Spark's; local unless given.
     master: str = ""
     environment: dict[str, str] = field(default_factory=dict)
@@ -56,9 +59,11 @@ class DrivenJob:
             arguments=self.arguments,
             parallelism=self.parallelism,
             master=self.master or f"local[{self.parallelism}]",
+            memory_mib=self.memory_mib,
             checkpoint_dir=str(self.folder / "checkpoint"),
             jars=[str(jar) for jar in self.jars],
             kafka_bootstrap_servers=self.kafka,
+            restore=self.restore,
             configuration=self.configuration,
         ).write(self.run_dir)
         with (self.run_dir / rundir.LOG).open("wb") as log:
@@ -92,6 +97,12 @@ class DrivenJob:
         assert self.process is not None
         self.process.kill()
         self.process.wait()
+
+    def savepoint(self, directory: Path, name: str, **options: Any) -> None:
+        """Ask the driver for one; the answer is an event."""
+        wish = commands.SavepointOptions(uuid.uuid4().hex, str(directory), name, **options)
+        send = commands.Command(f"savepoint-{wish.savepoint_id}", "savepoint", asdict(wish))
+        commands.send(self.run_dir, send)
 
     def terminate(self) -> None:
         assert self.process is not None

@@ -3,7 +3,7 @@
 A record is `<key> <number>`, numbers of a key go up from 0; it comes out, in both topics, as
 `<key> <number> <count>`, and right is count = number + 1.
 
-job.py <from topic> <to topic> <to topic> <prefix> <transaction timeout, ms>
+job.py <from topic> <to topic> <to topic> <prefix> <transaction timeout, ms> [<interval, ms>]
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ def sink(topic: str, prefix: str, timeout_ms: str) -> KafkaSink:
 
 
 def main() -> None:
-    source_topic, first, second, prefix, timeout_ms = sys.argv[1:]
+    source_topic, first, second, prefix, timeout_ms, *interval = sys.argv[1:]
     env = StreamExecutionEnvironment.get_execution_environment()
-    env.enable_checkpointing(200)
+    env.enable_checkpointing(int(interval[0]) if interval else 200)
     source = (
         KafkaSource.builder()
         .set_topics(source_topic)

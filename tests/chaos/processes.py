@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 
 import psutil
 
+from tests.processes import command_line
+
 #: `<run>/<workload>/<attempt>/`, inherited by everything that an attempt starts.
 VARIABLE = "HEADRACE_CHAOS_PROCESS"
 
@@ -79,8 +81,7 @@ def left_after(prefix: str, seconds: float) -> list[str]:
     wait(lambda: not marked(prefix), seconds)
     found = []
     for process in marked(prefix):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            found.append(f"{process.pid} {' '.join(process.cmdline())[-120:]}")
+        found.append(f"{process.pid} {command_line(process)[-120:]}")
     return found
 
 

@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, Message, TopicPartition
 from kafka.admin import KafkaAdminClient
 
 from headrace.connectors.kafka.settings import DEFAULT_MARKER_TOPIC
+from workers.embedded.kafka import ensure_topics
 
 READ_SECONDS = 90.0
 _ENDED = {"Empty", "CompleteCommit", "CompleteAbort"}
@@ -108,11 +109,19 @@ def transaction_problems(servers: str, prefix: str, sinks: list[str], seconds: f
     return [f"transaction {problem}" for problem in left + strange]
 
 
+def keep_markers(servers: str) -> None:
+    """Before the first job: none of the run's batch markers is compacted away, as they are behind
+    an hour otherwise."""
+    settings = {"cleanup.policy": "compact", "segment.ms": str(7 * 24 * 3600 * 1000)}
+    ensure_topics(servers, {DEFAULT_MARKER_TOPIC: 1}, settings)
+
+
 def markers(
     servers: str, prefix: str, topic: str = DEFAULT_MARKER_TOPIC
 ) -> tuple[dict[tuple[int, str, int], int], list[tuple[int, str, int]]]:
     """Records per (batch, sink, partition) by the batch markers that are committed, and those
-    keys that have more than one. The topic's active segment is never compacted."""
+    keys that have more than one. Contract: `keep_markers`, as the topic's active segment is never
+    compacted."""
     contents = committed(servers, topic)
     if contents.stuck:
         raise TimeoutError(f"{topic} cannot be read to its end: {contents.stuck}")

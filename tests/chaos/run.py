@@ -205,7 +205,8 @@ class Run:
         except Exception as error:
             self._note(outcome, error)
         if outcome.problems:
-            verification.keep_evidence(workload, self.home / "evidence")
+            folder = self.home / "evidence"
+            verification.keep_evidence(workload.site.servers, workload, folder)
 
     def _miniature(self, outcome: Outcome, broker: Broker) -> None:
         small = Miniature(self.home / miniature.NAME, broker, self.say)

@@ -37,7 +37,7 @@ def real(cluster: Cluster, kafka: str, jars: list[Path]) -> Iterator[Cluster]:
     cluster.environment = {
         "HEADRACE_DRIVER_COMMAND": f"{sys.executable},-m,headrace.runtime.driver",
         "HEADRACE_SPARK_JARS": os.pathsep.join(map(str, jars)),
-        "HEADRACE_HEARTBEAT_TIMEOUT": "15",
+        "HEADRACE_PROPERTIES": "heartbeat.interval: 2 s\nheartbeat.timeout: 15 s",
         "KAFKA_BOOTSTRAP_SERVERS": kafka,
     }
     cluster.start_jobmanager()

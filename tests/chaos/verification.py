@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 from tests.chaos import answers, processes, reading
 from tests.chaos.workloads import Workload
@@ -12,21 +13,39 @@ OPEN_SECONDS = 30.0
 PROCESS_SECONDS = 60.0
 
 
+class Written(Protocol):
+    """What a job reads and writes."""
+
+    source: str
+    outputs: list[str]
+    #: Whether its records carry a count.
+    counted: bool
+    #: Names of its sinks, in transactional ids that begin with `prefix`.
+    sinks: list[str]
+    prefix: str
+    #: Of its transactions.
+    timeout_ms: int
+
+
 def problems_of(workload: Workload) -> list[str]:
     """What is wrong with what a workload has left behind. It has ended."""
-    servers = workload.site.servers
-    read = reading.committed(servers, workload.source)
+    problems = broker_problems(workload.site.servers, workload)
+    left = processes.left_after(f"{workload.site.run}/{workload.name}/", PROCESS_SECONDS)
+    return problems + [f"still runs: {process}" for process in left]
+
+
+def broker_problems(servers: str, written: Written) -> list[str]:
+    """What is wrong at the broker, after the last driver has ended."""
+    read = reading.committed(servers, written.source)
     given = answers.tally(read.values, counted=False)
     expected = {key: len(numbers) for key, numbers in given.numbers.items()}
     problems = [f"the input itself: {problem}" for problem in given.problems]
-    for topic in workload.outputs:
-        problems += output_problems(servers, topic, expected, counted=workload.counted)
-    problems += _batch_problems(workload, given.records)
-    problems += reading.transaction_problems(
-        servers, workload.prefix, workload.sinks, workload.timeout_ms / 1000 + OPEN_SECONDS
+    for topic in written.outputs:
+        problems += output_problems(servers, topic, expected, counted=written.counted)
+    problems += _batch_problems(servers, written, given.records)
+    return problems + reading.transaction_problems(
+        servers, written.prefix, written.sinks, written.timeout_ms / 1000 + OPEN_SECONDS
     )
-    left = processes.left_after(f"{workload.site.run}/{workload.name}/", PROCESS_SECONDS)
-    return problems + [f"still runs: {process}" for process in left]
 
 
 def output_problems(
@@ -43,26 +62,26 @@ def output_problems(
     return [f"{topic}: {problem}" for problem in problems]
 
 
-def _batch_problems(workload: Workload, records: int) -> list[str]:
-    committed, doubled = reading.markers(workload.site.servers, workload.prefix)
+def _batch_problems(servers: str, written: Written, records: int) -> list[str]:
+    committed, doubled = reading.markers(servers, written.prefix)
     problems = answers.batch_differences(committed, doubled)
-    for name in workload.sinks:
+    for name in written.sinks:
         marked = sum(count for (_, sink, _), count in committed.items() if sink == name)
         if marked != records:
             problems.append(f"sink {name}: markers of {marked} records, {records} came in")
     return [f"batch markers: {problem}" for problem in problems]
 
 
-def keep_evidence(workload: Workload, folder: Path) -> None:
+def keep_evidence(servers: str, written: Written, folder: Path) -> None:
     """What the topics hold, committed and not; logs and checkpoint are there already."""
     folder.mkdir(parents=True, exist_ok=True)
-    for topic in (workload.source, *workload.outputs):
+    for topic in (written.source, *written.outputs):
         lines = [
             f"{m.partition()} {m.offset()} {m.timestamp()[1]} {(m.value() or b'').decode()}\n"
-            for m in reading.committed(workload.site.servers, topic, 30).messages
+            for m in reading.committed(servers, topic, 30).messages
         ]
         (folder / f"{topic}.txt").write_text("".join(lines))
-    states = reading.transactions(workload.site.servers, workload.prefix)
-    (folder / f"{workload.name}-transactions.txt").write_text(
+    states = reading.transactions(servers, written.prefix)
+    (folder / f"{written.prefix}-transactions.txt").write_text(
         "".join(f"{name} {state}\n" for name, state in states.items())
     )

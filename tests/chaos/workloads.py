@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headrace.wire import events, rundir
-from tests.chaos import feed, points, processes
+from tests.chaos import feed, points, processes, reading
 from tests.chaos.ends import FATAL, REPLACED, UNKNOWN, End, error_in
 from tests.driving import DrivenJob
 from workers.embedded.kafka import ensure_topics
@@ -64,6 +64,7 @@ class Workload(abc.ABC):
         self.points.clear()
         topics = dict.fromkeys([self.source, *self.outputs], feed.PARTITIONS)
         ensure_topics(self.site.servers, topics, {"retention.ms": "-1"})
+        reading.keep_markers(self.site.servers)
 
     @property
     def mark(self) -> str:

@@ -29,6 +29,12 @@ FAKE_DRIVER = Path(__file__).with_name("fake_driver.py")
 PROGRAM = b"print('never run by the control plane')\n"
 
 
+def heartbeats(timeout: int) -> str:
+    """Settings. Who is silent for so many seconds is lost: on a machine that is busy with other
+    things, writers of SQLite may wait for 20."""
+    return f"heartbeat.interval: 1 s\nheartbeat.timeout: {timeout} s"
+
+
 @dataclass
 class Cluster:
     """Processes of one test; all are ended, and drivers killed, at its end."""
@@ -44,13 +50,15 @@ class Cluster:
                 [sys.executable, str(ROOT / "manage.py"), *arguments],
                 stdout=log,
                 stderr=log,
-                env=self._environment(),
+                env=self.variables,
                 start_new_session=True,
             )
         self.processes[name] = process
         return process
 
-    def _environment(self) -> dict[str, str]:
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment of its processes."""
         return {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
@@ -58,7 +66,7 @@ class Cluster:
             "REDIS_URL": self.redis_url,
             "HEADRACE_DRIVER_COMMAND": f"{sys.executable},{FAKE_DRIVER}",
             "HEADRACE_SPARK_JARS": "",
-            "HEADRACE_HEARTBEAT_TIMEOUT": "5",
+            "HEADRACE_PROPERTIES": heartbeats(timeout=60),
             **self.environment,
         }
 

@@ -10,6 +10,7 @@ Run as the real one, `fake_driver.py <run_dir>`. What it does is in the job's ar
     --fail-for-good     journal Failed(restartable=False)
     --hang-at N         stop beating at checkpoint N, in the first attempt only
     --deaf              ignore commands
+    --groups N          its program has N slot sharing groups
     --child             leave a process in the session that nobody ends
 
 Its state is one file in the checkpoint directory: the last checkpoint's number. `batches.log`
@@ -25,9 +26,10 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from headrace.wire import commands, events, journal, rundir
+from headrace.wire import commands, events, journal, rundir, savepoint
 from headrace.wire.spec import JobSpec
 
 
@@ -42,6 +44,7 @@ class FakeDriver:
         self.beating = threading.Event()
         self.beating.set()
         self.suspended = threading.Event()
+        self.checkpoints_asked: list[str] = []
 
     def run(self) -> int:
         signal.signal(signal.SIGTERM, lambda *_: self.suspended.set())
@@ -52,8 +55,12 @@ class FakeDriver:
             subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         if self.options.fail or self.options.fail_for_good:
             return self._fail()
+        self._restore()
         last = self._last()
-        self.journal.append(events.Planned({"nodes": []}, checkpoint_interval=50))
+        slots = {f"group-{n}": self.spec.parallelism for n in range(self.options.groups)}
+        self.journal.append(events.Planned({"nodes": []}, checkpoint_interval=50, slots=slots))
+        if sum(slots.values()) > self.spec.slots:
+            return self._stop("suspended")
         self.journal.append(events.Running(last or None, f"fake-{self.spec.attempt}"))
         return self._batches(last)
 
@@ -79,6 +86,10 @@ class FakeDriver:
             self.journal.append(
                 events.CheckpointCompleted(last, started, took, records_in=10, state_rows=last)
             )
+            while self.checkpoints_asked:
+                command_id = self.checkpoints_asked.pop()
+                done = events.CommandDone(command_id, result={"checkpoint_id": last})
+                self.journal.append(done)
 
     def _asked(self) -> str | None:
         if self.suspended.is_set():
@@ -87,9 +98,55 @@ class FakeDriver:
             return None
         for path, command in commands.pending(self.run_dir):
             path.unlink()
+            if command.verb == "checkpoint":
+                self.checkpoints_asked.append(command.command_id)
+                continue
             self.journal.append(events.CommandDone(command.command_id))
+            if command.verb == "savepoint":
+                ended = self._save(commands.SavepointOptions(**command.options))
+                if ended:
+                    return ended
+                continue
             return {"cancel": "canceled", "suspend": "suspended"}[command.verb]
         return None
+
+    def _save(self, wish: commands.SavepointOptions) -> str:
+        """A savepoint of the one file; how the job ends with it."""
+        name = f"{savepoint.CONTENT}/last"
+        directory = Path(wish.directory) / wish.name
+        manifest = savepoint.Manifest(
+            savepoint_id=wish.savepoint_id,
+            job_id=self.spec.job_id,
+            job_name=self.spec.name,
+            artifact_sha256="0" * 64,
+            entry_name="program.py",
+            batch=self._last() - 1,
+            checkpoint_id=self._last(),
+            parallelism=1,
+            max_parallelism=128,
+            drained=wish.drain,
+            created_by=wish.by,
+            reason=wish.reason,
+        )
+        try:
+            size, digest = savepoint.copy_hashed(self.checkpoints / "last", directory / name)
+            files = [savepoint.SavedFile(name, size, digest)]
+            savepoint.write_manifest(directory, replace(manifest, files=files))
+        except OSError as error:
+            self.journal.append(events.SavepointFailed(wish.savepoint_id, str(error)))
+            return ""
+        checkpoint = manifest.checkpoint_id
+        self.journal.append(
+            events.SavepointCompleted(wish.savepoint_id, str(directory), checkpoint, size, 1)
+        )
+        return wish.then
+
+    def _restore(self) -> None:
+        """From the savepoint that the job begins with, at its first start."""
+        wish = savepoint.Restore.of(self.spec.restore)
+        if wish is not None and not (self.checkpoints / "last").exists():
+            begun = savepoint.locate(wish.path) / savepoint.CONTENT / "last"
+            (self.checkpoints / "last").write_text(begun.read_text())
 
     def _fail(self) -> int:
         try:
@@ -126,6 +183,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--pause", type=float, default=0.05)
     parser.add_argument("--crash-at", type=int)
     parser.add_argument("--hang-at", type=int)
+    parser.add_argument("--groups", type=int, default=1)
     for name in ("--crash", "--fail", "--fail-for-good", "--deaf", "--child"):
         parser.add_argument(name, action="store_true")
     return parser.parse_args(arguments)

@@ -9,11 +9,21 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs import actions, attempts, taskmanagers
-from jobs.models import Attempt, Checkpoint, Event, Job, Lease, Slot, TaskManager
+from jobs.models import (
+    Attempt,
+    Checkpoint,
+    Event,
+    Job,
+    JobVersion,
+    Lease,
+    Slot,
+    TaskManager,
+    Upgrade,
+)
 from jobs.states import AttemptState, JobState, change_state
 
 pytestmark = pytest.mark.django_db
-TABLES = [Job, Attempt, Checkpoint, Event, TaskManager, Slot, Lease]
+TABLES = [Job, JobVersion, Upgrade, Attempt, Checkpoint, Event, TaskManager, Slot, Lease]
 
 
 @pytest.fixture

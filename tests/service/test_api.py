@@ -91,7 +91,7 @@ def test_submit_a_file(alice: User) -> None:
     assert answer.status_code == 201, answer.content
     job = Job.objects.get(pk=answer.json()["id"])
     assert (job.name, job.parallelism, job.arguments) == ("counted", 2, ["--rate", "5"])
-    assert job.restart_attempts == 0
+    assert job.restart_attempts_left == 0
     assert job.submitted_by == alice
     assert Path(job.entry).read_bytes() == PROGRAM
     assert job.artifact_sha256 in job.entry

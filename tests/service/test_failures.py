@@ -40,6 +40,10 @@ def test_job_fails_when_its_restarts_are_used_up(running: Cluster) -> None:
     assert job.events.filter(kind=Event.Kind.FAILURE).count() == 3
     told = job.events.filter(message__startswith="not restarted").get()
     assert "allows 2 restarts" in told.message
+    verdicts = [attempt.verdict for attempt in job.attempts.order_by("number")]
+    assert verdicts[:2] == [f"restart {n} of 2 in a row, after 0.01 s" for n in (1, 2)]
+    assert verdicts[2] == told.message[:300]
+    assert job.restart_attempts_left == 0
 
 
 def test_without_restarts_the_first_failure_is_the_last(running: Cluster) -> None:

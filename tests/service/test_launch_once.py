@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 import threading
 from collections.abc import Iterator
@@ -10,11 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 from django import db
+from django.utils import timezone
 
-from headrace.wire import journal
+from headrace.wire import journal, spec
 from jobs import actions, attempts, taskmanagers
-from jobs.models import Attempt, Job, Slot
+from jobs.models import Attempt, Job, Slot, TaskManager
 from jobs.states import AttemptState, JobState, change_state
+from tests.processes import command_line
 from tests.service.conftest import FAKE_DRIVER, driver_of
 from workers import drivers, specs
 from workers.supervisor import RUN_DIRS, Limits, Supervisor
@@ -42,7 +45,7 @@ def drivers_running(attempt: Attempt) -> list[int]:
     return [
         process.pid
         for process in psutil.process_iter()
-        if _runs(process, attempt.run_dir) and "launcher.py" not in " ".join(process.cmdline())
+        if _runs(process, attempt.run_dir) and "launcher.py" not in command_line(process)
     ]
 
 
@@ -120,17 +123,111 @@ def test_damaged_journal_ends_the_attempt_with_the_reason(attempt: Attempt) -> N
     assert drivers_running(attempt) == []
 
 
+def test_a_driver_gets_its_time_to_end_whatever_the_clock_of_who_asked_says(
+    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    Job.objects.update(arguments=["--deaf"])
+    own = Supervisor(TaskManager.objects.get(), COMMAND, Limits(30, 30), clock=lambda: now)
+    _tick_until(own, attempt, AttemptState.RUNNING)
+    long_ago = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+    Attempt.objects.update(command=Attempt.Command.CANCEL, command_at=long_ago)
+    killed: list[drivers.Driver] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(drivers.Driver, "kill", lambda driver: killed.append(driver))
+        own.tick()
+        assert killed == []
+        now += 31
+        own.tick()
+
+    assert [driver.run_dir for driver in killed] == [Path(attempt.run_dir)]
+
+
 def test_stray_driver_of_an_attempt_that_was_given_up_is_killed(attempt: Attempt) -> None:
     own = supervisor(attempt)
     _tick_until(own, attempt, AttemptState.RUNNING)
     attempts.ask(attempt, Attempt.Command.CANCEL)
-    attempts.abandon(attempt)
+    attempts.abandon(attempt, AttemptState.CANCELED)
 
     supervisor(attempt)
 
     driver = driver_of(attempt)
     _wait_gone(driver)
     assert not driver.remains()
+
+
+def test_stray_driver_is_killed_by_a_taskmanager_that_was_paused_past_its_timeout(
+    attempt: Attempt,
+) -> None:
+    """It does not know yet that it was lost, and that its job has moved."""
+    own = supervisor(attempt)
+    _tick_until(own, attempt, AttemptState.RUNNING)
+    assert taskmanagers.lose(TaskManager.objects.get())
+    attempts.abandon(attempt, AttemptState.FAILED)
+    own._next_beat = 0.0
+
+    own.tick()
+
+    driver = driver_of(attempt)
+    _wait_gone(driver)
+    assert not driver.remains()
+    assert TaskManager.objects.get().state == "REGISTERED"
+
+
+@pytest.mark.parametrize("days", [0, 30])
+def test_stray_driver_is_killed_though_its_taskmanager_was_back_before_it_was_given_up(
+    attempt: Attempt, days: int
+) -> None:
+    """The JobManager wrote what it had decided a moment before the TaskManager came back, or long
+    ago, on a machine that was cut off since."""
+    own = supervisor(attempt)
+    _tick_until(own, attempt, AttemptState.RUNNING)
+    own._next_beat = 0.0
+    own.tick()
+    ended = timezone.now() - datetime.timedelta(days=days)
+    change_state(attempt, AttemptState.CANCELED, abandoned=True)
+    Attempt.objects.filter(pk=attempt.pk).update(ended_at=ended)
+    own._next_beat = 0.0
+
+    own.tick()
+
+    driver = driver_of(attempt)
+    _wait_gone(driver)
+    assert not driver.remains()
+
+
+def test_an_attempt_that_was_given_up_while_it_was_launched_is_not_launched(
+    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given_up(attempt: Attempt) -> spec.JobSpec:
+        """The TaskManager stands still for a while, here."""
+        attempts.abandon(Attempt.objects.get(pk=attempt.pk), AttemptState.FAILED)
+        return told(attempt)
+
+    told = specs.of
+    monkeypatch.setattr(specs, "of", given_up)
+    own = supervisor(attempt)
+    own.tick()
+    (driver,) = own._drivers.values()
+
+    assert driver._popen is not None
+    driver._popen.wait(30)
+    _wait_gone(driver)
+    assert not driver.remains()
+    attempt.refresh_from_db()
+    assert (attempt.state, attempt.abandoned) == ("FAILED", True)
+
+
+def test_a_taskmanager_that_is_back_keeps_its_attempts(attempt: Attempt) -> None:
+    row = TaskManager.objects.get()
+    assert taskmanagers.lose(row)
+    seen = Attempt.objects.select_related("taskmanager").get()
+    taskmanagers.beat(row)
+
+    assert not attempts.abandon(seen, AttemptState.FAILED)
+
+    attempt.refresh_from_db()
+    assert (attempt.state, attempt.abandoned) == ("CREATED", False)
 
 
 def test_run_directories_of_long_ended_attempts_go(attempt: Attempt) -> None:

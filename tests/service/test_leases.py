@@ -36,6 +36,19 @@ def test_standby_takes_over_after_the_expiry_with_a_new_epoch() -> None:
     assert told is not None and told.detail == {"holder": "b", "epoch": 2, "before": "a"}
 
 
+def test_the_clock_of_its_machine_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: real() + datetime.timedelta(minutes=10))
+    first = leases.take("jobs", "a")
+    assert first is not None
+    leases.renew(first)
+    monkeypatch.undo()
+
+    assert Lease.objects.get().expires_at < timezone.now() + 2 * leases.LENGTH
+    monkeypatch.setattr(timezone, "now", lambda: real() + datetime.timedelta(minutes=10))
+    assert leases.take("jobs", "b") is None
+
+
 def test_leader_that_gives_up_is_followed_at_once() -> None:
     first = leases.take("jobs", "a")
     assert first is not None
@@ -68,8 +81,16 @@ def test_leader_past_its_lease_writes_nothing_even_if_nobody_followed() -> None:
         pytest.fail("the guarded block ran")
 
 
+def test_two_of_one_name_do_not_depose_each_other() -> None:
+    first = leases.take("jobs", "a")
+
+    assert first is not None and leases.take("jobs", "a") is None
+    leases.renew(first)
+
+
 def test_restarted_leader_fences_its_earlier_self() -> None:
     before = leases.take("jobs", "a")
+    expire()
     again = leases.take("jobs", "a")
 
     assert before is not None and again is not None

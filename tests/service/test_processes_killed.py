@@ -9,23 +9,30 @@ from headrace.wire import journal
 from jobs import actions
 from jobs.models import Attempt, Event, Job, TaskManager
 from jobs.states import JobState, TaskManagerState
-from tests.service.conftest import Cluster, attempt_of, batches, driver_of
+from tests.service.conftest import Cluster, attempt_of, batches, driver_of, heartbeats
+
+#: Of the newest checkpoints each has a row.
+UNTHINNED = 100
 
 
-def test_killed_taskmanager_comes_back_and_adopts_its_driver(own: Cluster) -> None:
-    job = own.wait(own.submit(), JobState.RUNNING)
+def test_killed_taskmanager_comes_back_and_adopts_its_driver(cluster: Cluster) -> None:
+    cluster.environment["HEADRACE_PROPERTIES"] = heartbeats(timeout=5)
+    cluster.start_jobmanager()
+    cluster.start_taskmanager()
+    job = cluster.wait(cluster.submit(), JobState.RUNNING)
     attempt = attempt_of(job, 1)
-    own.until(lambda: job.checkpoints.count() > 2)
+    cluster.until(lambda: job.checkpoints.count() > 2)
 
-    own.kill("tm")
-    own.wait(job, JobState.RECONCILING, timeout=15)
-    assert TaskManager.objects.get().state == TaskManagerState.LOST
+    cluster.kill("tm")
+    cluster.until(lambda: TaskManager.objects.get().state == TaskManagerState.LOST)
+    cluster.wait(job, JobState.RECONCILING)
+    cluster.until(lambda: "It does not move" in Job.objects.get(pk=job.pk).waiting_for)
     recorded, made = job.checkpoints.count(), len(batches(job))
-    own.until(lambda: len(batches(job)) > made + 5)
+    cluster.until(lambda: len(batches(job)) > made + 5)
     assert job.checkpoints.count() == recorded
-    own.start_taskmanager()
-    own.wait(job, JobState.RUNNING)
-    _end(own, job)
+    cluster.start_taskmanager()
+    cluster.wait(job, JobState.RUNNING)
+    _end(cluster, job)
 
     assert job.attempts.count() == 1
     assert {pid for _, pid in batches(job)} == {attempt.pid}
@@ -81,22 +88,6 @@ def test_killed_jobmanager_goes_on_where_it_was(own: Cluster) -> None:
     assert second.attempts.count() == 1
 
 
-def test_standby_takes_over_from_a_paused_leader_and_fences_it(own: Cluster) -> None:
-    own.until(lambda: _leaders() == ["jobmanager"])
-    own.start_jobmanager("standby")
-    leader = own.processes["jobmanager"]
-    job = own.wait(own.submit(), JobState.RUNNING)
-
-    leader.send_signal(signal.SIGSTOP)
-    own.until(lambda: _leaders() == ["jobmanager", "standby"], timeout=10)
-    actions.cancel(job)
-    own.wait(job, JobState.CANCELED)
-    leader.send_signal(signal.SIGCONT)
-
-    log = own.logs / "jobmanager.log"
-    own.until(lambda: "deposed" in log.read_text())
-
-
 def test_jobs_run_and_are_steered_without_redis(cluster: Cluster) -> None:
     cluster.redis_url = "redis://127.0.0.1:1/0"
     cluster.start_jobmanager()
@@ -112,7 +103,8 @@ def test_stopped_taskmanager_leaves_and_its_driver_runs_on(own: Cluster) -> None
 
     own.kill("tm", signal.SIGTERM)
 
-    assert TaskManager.objects.get().state == TaskManagerState.LEFT
+    told = Event.objects.filter(kind=Event.Kind.TASKMANAGER)
+    assert told.filter(message=f"TaskManager tm: {TaskManagerState.LEFT.label.lower()}").exists()
     own.wait(job, JobState.RECONCILING)
     assert driver_of(attempt_of(job, 1)).is_alive()
     own.start_taskmanager()
@@ -124,18 +116,16 @@ def _end(cluster: Cluster, job: Job) -> None:
     cluster.wait(job, JobState.SUSPENDED)
 
 
-def _leaders() -> list[str]:
-    events = Event.objects.filter(kind=Event.Kind.JOBMANAGER).order_by("id")
-    return [event.detail["holder"] for event in events]
-
-
 def _assert_each_event_recorded_once(job: Job, attempt: Attempt, *, ended: bool = True) -> None:
     entries = list(journal.read(driver_of(attempt).run_dir, limit=100_000))
     attempt.refresh_from_db()
     assert attempt.journal_number == entries[-1].number
     checkpoints = [e.event.checkpoint_id for e in entries if e.event.KIND == "checkpoint"]  # type: ignore[attr-defined]
-    rows = job.checkpoints.filter(attempt=attempt).order_by("checkpoint_id")
-    assert list(rows.values_list("checkpoint_id", flat=True)) == checkpoints
+    kept = job.checkpoints.filter(attempt=attempt).order_by("checkpoint_id")
+    rows = list(kept.values_list("checkpoint_id", flat=True))
+    assert rows[-UNTHINNED:] == checkpoints[-UNTHINNED:]
+    assert set(rows) <= set(checkpoints)
+    assert len(rows) == len(set(rows))
     told = job.events.filter(attempt=attempt, kind=Event.Kind.ATTEMPT)
     assert told.filter(message__startswith="driver started").count() == 1
     assert told.filter(message__startswith="attempt 1 runs").count() == 1

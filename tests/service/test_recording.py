@@ -8,8 +8,9 @@ import pytest
 
 from headrace.wire import events, journal
 from jobs import actions, attempts, recording, taskmanagers
-from jobs.models import Attempt, Checkpoint, Event, Job
-from jobs.states import JobState, change_state
+from jobs.models import Attempt, Checkpoint, Event, Job, TaskManager
+from jobs.restart_strategies import ExponentialDelay, FixedDelay
+from jobs.states import AttemptState, JobState, change_state
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +57,32 @@ def test_running_makes_the_job_run(attempt: Attempt) -> None:
     assert (attempt.state, attempt.restored_checkpoint) == ("RUNNING", 41)
     assert attempt.journal_number == 3
     assert unread(attempt) == []
+
+
+def test_a_program_says_how_it_is_restarted(attempt: Attempt) -> None:
+    kind, attempts_key = "restart-strategy.type", "restart-strategy.fixed-delay.attempts"
+    write(attempt, events.Planned({}, restart_strategy={kind: "fixed-delay", attempts_key: "3"}))
+    recording.record(attempt, unread(attempt))
+    assert Job.objects.get().strategy == FixedDelay(3, 1000)
+
+    # A driver that asked nobody, and a program that says what cannot be used, change nothing.
+    write(attempt, events.Planned({}), events.Planned({}, restart_strategy={kind: "hope"}))
+    recording.record(attempt, unread(attempt))
+    assert Job.objects.get().strategy == FixedDelay(3, 1000)
+    assert Event.objects.filter(message__contains="'hope' is not known").exists()
+
+    write(attempt, events.Planned({}, restart_strategy={}))
+    recording.record(attempt, unread(attempt))
+    assert Job.objects.get().strategy == ExponentialDelay()
+
+
+def test_a_failure_has_a_cause(attempt: Attempt) -> None:
+    write(attempt, events.Failed("another driver", restartable=True, cause="fenced"))
+    recording.record(attempt, unread(attempt))
+    attempts.end(attempt, 1)
+
+    assert (attempt.cause, attempt.restartable) == ("fenced", True)
+    assert Event.objects.get(kind=Event.Kind.FAILURE).detail["cause"] == "fenced"
 
 
 def test_running_does_not_call_off_a_cancel(attempt: Attempt) -> None:
@@ -117,12 +144,13 @@ def test_lag_is_known_while_nothing_comes_in(attempt: Attempt) -> None:
 
 def test_old_checkpoints_are_pruned(attempt: Attempt, settings: object) -> None:
     settings.HEADRACE_CHECKPOINT_ROWS = 50  # type: ignore[attr-defined]
-    write(attempt, *map(checkpoint, range(1, 201)))
+    write(attempt, *map(checkpoint, range(1, 501)))
 
     recording.record(attempt, unread(attempt))
 
-    ids = Checkpoint.objects.order_by("checkpoint_id").values_list("checkpoint_id", flat=True)
-    assert list(ids) == list(range(151, 201))
+    ids = Checkpoint.objects.values_list("checkpoint_id", flat=True)
+    assert len(ids) <= 50
+    assert set(ids) >= set(range(496, 501))
 
 
 def test_the_first_word_about_the_end_counts(attempt: Attempt) -> None:
@@ -136,6 +164,21 @@ def test_the_first_word_about_the_end_counts(attempt: Attempt) -> None:
     failure = Event.objects.get(kind=Event.Kind.FAILURE)
     assert failure.detail["traceback"] == "Traceback"
     assert failure.detail["log"] == "last lines"
+
+
+def test_what_was_given_up_stays_as_it_was_told(attempt: Attempt) -> None:
+    """Its machine is back: its driver has ended meanwhile, as another had taken over."""
+    stale = Attempt.objects.get(pk=attempt.pk)
+    taskmanagers.lose(TaskManager.objects.get())
+    assert attempts.abandon(Attempt.objects.get(pk=attempt.pk), AttemptState.FAILED)
+    before = Attempt.objects.values("state", "cause", "error", "outcome").get()
+    assert before["cause"] == "lost"
+
+    write(stale, events.Failed("SecondDriver: another has taken over", cause="fenced"))
+    assert recording.record(stale, unread(stale))
+
+    assert Attempt.objects.values("state", "cause", "error", "outcome").get() == before
+    assert Event.objects.filter(message__endswith="said SecondDriver: another has taken over")
 
 
 def test_an_end_is_written_down_once(attempt: Attempt) -> None:

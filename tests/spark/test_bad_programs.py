@@ -44,7 +44,7 @@ def test_a_program_that_fails_before_its_job_is_not_tried_again(
     failed = failure(drive(program))
     assert error in failed.error
     assert shown in failed.traceback
-    assert not failed.restartable
+    assert (failed.cause, failed.restartable) == ("program", False)
     assert "runpy" not in failed.traceback
 
 
@@ -63,10 +63,10 @@ def test_an_error_in_a_function_names_operator_record_and_line(
     )
     assert "return int(line)" in failed.traceback
     assert "org.apache" not in failed.traceback
-    assert failed.restartable
+    assert (failed.cause, failed.restartable) == ("running", True)
 
 
 def test_a_missing_file_is_said_at_once(drive: Callable[..., DrivenJob]) -> None:
     failed = failure(drive(HEAD + "env.read_text_file('/no/such').print()\nenv.execute()\n"))
     assert "/no/such does not exist" in failed.error
-    assert not failed.restartable
+    assert (failed.cause, failed.restartable) == ("missing", False)

@@ -27,9 +27,9 @@ with context.laptop("settings", 2) as run:
     run.configuration = json.loads(sys.argv[2])
     spark = spark_session.start(run, 2)
     children = psutil.Process().children(recursive=True)
-    living = [c for c in children if c.status() != psutil.STATUS_ZOMBIE]
+    commands = [" ".join(c.as_dict(["cmdline"])["cmdline"] or ()) for c in children]
     conf = {name: spark.conf.get(name, None) for name in [*run.configuration, "spark.app.name"]}
-    print(json.dumps({"conf": conf, "commands": [" ".join(c.cmdline()) for c in living]}))
+    print(json.dumps({"conf": conf, "commands": [each for each in commands if each]}))
     spark.stop()
 """
 

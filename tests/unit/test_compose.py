@@ -111,6 +111,14 @@ def published() -> Iterator[str]:
         yield from service.get("ports", [])
 
 
+def test_what_is_shared_is_said_to_be_shared() -> None:
+    for name in (*TASKMANAGERS, "jobmanager"):
+        environment = SERVICES[name]["environment"]
+        shared = environment["HEADRACE_SHARED_STORAGE"]
+        assert environment["HEADRACE_HOME"] == shared
+        assert f"headrace:{shared}" in SERVICES[name]["volumes"]
+
+
 def test_ports_are_open_to_this_machine_only() -> None:
     assert all(port.startswith("127.0.0.1:") for port in published())
 

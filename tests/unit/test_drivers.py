@@ -119,3 +119,13 @@ def test_environment_has_no_secrets() -> None:
     assert environment["AWS_PROFILE"] == "mine"
     assert environment["HEADRACE_RUN_DIR"] == "/run/1"
     assert environment["PYTHONPATH"].endswith(":/somewhere")
+
+
+def test_a_heartbeat_may_say_why_it_stopped(driver: drivers.Driver) -> None:
+    assert driver.complaint() == ""
+    driver.run_dir.mkdir()
+    (driver.run_dir / rundir.HEARTBEAT).touch()
+    assert driver.complaint() == ""
+
+    (driver.run_dir / rundir.HEARTBEAT).write_text("its JVM has not answered for 31 s")
+    assert driver.complaint() == " (its JVM has not answered for 31 s)"

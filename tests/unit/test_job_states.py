@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from jobs import states
-from jobs.states import AttemptState, Ends, JobState, TaskManagerState
+from jobs.states import AttemptState, Ends, JobState, TaskManagerState, UpgradeState
 
 TABLES = [
     (JobState, states.JOB_TRANSITIONS),
     (AttemptState, states.ATTEMPT_TRANSITIONS),
     (TaskManagerState, states.TASKMANAGER_TRANSITIONS),
+    (UpgradeState, states.UPGRADE_TRANSITIONS),
 ]
 
 

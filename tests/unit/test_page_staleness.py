@@ -42,6 +42,6 @@ def test_a_restarted_job_is_given_its_time_anew() -> None:
     assert overdue(running=40, last=None) == staleness.Overdue(NOW - timedelta(seconds=40), 1_000)
 
 
-def test_a_heartbeat_is_late_after_ten_seconds() -> None:
-    assert not staleness.heartbeat(NOW - timedelta(seconds=9), NOW)
-    assert staleness.heartbeat(NOW - timedelta(seconds=11), NOW)
+def test_a_heartbeat_is_late_when_one_was_left_out() -> None:
+    assert not staleness.heartbeat(NOW - timedelta(seconds=19), NOW, 10)
+    assert staleness.heartbeat(NOW - timedelta(seconds=21), NOW, 10)

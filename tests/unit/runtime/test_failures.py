@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from headrace.common import Configuration, TypeInformation, Types
 from headrace.common.type_base import HIDDEN_VARIABLE
+from headrace.connectors.kafka import errors
 from headrace.datastream import DataStream, StreamExecutionEnvironment
-from headrace.runtime.errors import JobFailed, from_spark
+from headrace.runtime import causes
+from headrace.runtime.errors import JobFailed, UnknownTopic, from_spark
+from headrace.runtime.transformations import GraphError
+from headrace.wire.failures import Cause
 
 SPARK_TEXT = """[STREAM_FAILED] Query [id = 1] terminated with exception: Job aborted due to stage \
 failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost task 0.0: \
@@ -40,14 +45,48 @@ def test_an_error_of_the_job_is_shown_without_the_jvm() -> None:
     assert failed.restartable
 
 
-def test_a_sink_that_must_not_go_on_is_not_restarted() -> None:
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [
+        ("SecondDriver", Cause.FENCED),
+        ("PrefixInUse", Cause.IN_USE),
+        ("OutcomeUnknown", Cause.IN_DOUBT),
+        ("ClusterUnreachable", Cause.UNREACHABLE),
+        ("WriteFailed", Cause.RUNNING),
+    ],
+)
+def test_a_sink_says_whether_the_job_may_go_on(kind: str, cause: Cause) -> None:
     text = (
         'Traceback (most recent call last):\n  File "w.py", line 1, in commit\n'
-        "headrace.connectors.kafka.errors.SecondDriver: Another driver has taken over this job.\n"
+        f"headrace.connectors.kafka.errors.{kind}: What happened.\n"
     )
     failed = from_spark(text)
-    assert "Another driver has taken over" in str(failed)
-    assert not failed.restartable
+    assert "What happened" in str(failed)
+    assert failed.restartable is cause.restartable
+    assert causes.of(failed, planned=True) is cause
+
+
+@pytest.mark.parametrize(
+    ("error", "before", "while_running"),
+    [
+        (ValueError("no"), Cause.PROGRAM, Cause.RUNNING),
+        (FileNotFoundError(2, "no such file", "/no/such"), Cause.MISSING, Cause.RUNNING),
+        (ConnectionRefusedError("no"), Cause.UNREACHABLE, Cause.RUNNING),
+        (UnknownTopic("no"), Cause.MISSING, Cause.MISSING),
+        (GraphError("no"), Cause.PROGRAM, Cause.PROGRAM),
+        (errors.InvalidSettings("no"), Cause.SETTINGS, Cause.SETTINGS),
+        (errors.SecondDriver("no"), Cause.FENCED, Cause.FENCED),
+        (errors.ClusterUnreachable("no"), Cause.UNREACHABLE, Cause.UNREACHABLE),
+        (errors.ChangedRecords("no"), Cause.IN_DOUBT, Cause.IN_DOUBT),
+        (JobFailed("no", cause=Cause.CHECKPOINT), Cause.CHECKPOINT, Cause.CHECKPOINT),
+        (JobFailed("no"), Cause.RUNNING, Cause.RUNNING),
+        (JobFailed("no", restartable=False), Cause.FINAL, Cause.FINAL),
+        (KafkaException(KafkaError(-195)), Cause.UNREACHABLE, Cause.UNREACHABLE),  # _TRANSPORT
+    ],
+)
+def test_causes(error: Exception, before: Cause, while_running: Cause) -> None:
+    assert causes.of(error, planned=False) is before
+    assert causes.of(error, planned=True) is while_running
 
 
 def test_other_failures_keep_spark_s_words() -> None:

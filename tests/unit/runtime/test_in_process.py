@@ -37,6 +37,7 @@ from headrace.datastream import (
 from headrace.datastream.connectors.datagen import DataGeneratorSource, RateLimiterStrategy
 from headrace.datastream.connectors.file_system import FileSource, StreamFormat
 from headrace.datastream.window import TumblingEventTimeWindows
+from headrace.runtime import chains
 from headrace.runtime.errors import JobFailed
 from headrace.runtime.transformations import GraphError
 
@@ -204,7 +205,7 @@ def test_a_restart_goes_on_from_the_batch_before() -> None:
         },
         {
             "restart-strategy.type": "failure-rate",
-            "restart-strategy.failure-rate.max-failures-per-interval": "2",
+            "restart-strategy.failure-rate.max-failures-per-interval": "1",
             "restart-strategy.failure-rate.delay": "1 ms",
         },
     ],
@@ -340,6 +341,15 @@ def test_the_name_of_the_executor_is_checked() -> None:
     env.from_elements(1).print()
     with pytest.raises(ValueError, match="'spark' or 'in-process', not 'flink'"):
         env.execute()
+
+
+def test_a_slot_sharing_group_takes_the_slots_of_its_widest_operator() -> None:
+    env = environment(4)
+    numbers = env.from_elements(1, 2).map(str)
+    numbers.key_by(len).reduce(max).slot_sharing_group("heavy").map(len).print()
+    numbers.map(len).set_parallelism(1).slot_sharing_group("light").print().set_parallelism(2)
+
+    assert chains.slots(env.compile("groups")) == {"default": 4, "heavy": 4, "light": 2}
 
 
 def test_the_plan_shows_chains() -> None:

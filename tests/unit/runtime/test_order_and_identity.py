@@ -236,6 +236,17 @@ def test_an_operator_with_a_uid_may_move(tmp_path: Path) -> None:
     state_identity.keep_or_compare(moved, kept)
 
 
+def test_state_that_finds_no_operator_is_lost_only_where_that_is_allowed(tmp_path: Path) -> None:
+    kept = tmp_path / "headrace" / "program.json"
+    state_identity.keep_or_compare(LocalJob(lambda s: window_job(s, "before")).run.program, kept)
+    changed = LocalJob(lambda s: window_job(s, "after")).run.program
+    with pytest.raises(JobFailed, match=r"'before' would be lost .*allowNonRestoredState"):
+        state_identity.keep_or_compare(changed, kept)
+    state_identity.keep_or_compare(changed, kept, may_lose=True)
+    state_identity.keep_or_compare(changed, kept)  # at the next start it is the job's own
+    assert state_identity.identity(changed)["operators"] == {"after": 1}
+
+
 SCRIPT = """
 import sys
 from dataclasses import dataclass

@@ -21,6 +21,7 @@ class FakeSpark:
         self.conf = {"spark.sql.shuffle.partitions": str(partitions)}
         self.streams = SimpleNamespace(active=[])
         self._streamingCheckpointManager = self
+        self.streams = SimpleNamespace(active=[])
         self.checkpoint = checkpoint
         self.refuses = refuses
         self.asked: list[int] = []
