@@ -14,8 +14,10 @@ up:  ## start everything on this machine and run the example job; Ctrl-C stops i
 	@$(PYTHON) bin/bootstrap.py up
 	@$(BIN)/python manage.py up $(ARGS)
 
-test: check  ## check, then all tests
-	@$(BIN)/pytest
+test: check  ## check, then all tests: two at a time, then those that need the machine for themselves
+	@$(BIN)/python -m tests.jvm
+	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
+	@$(BIN)/pytest -m alone
 
 chaos: .dev  ## hundreds of faults against the exactly-once sink: SEED=7 FAULTS=200 REPORT=docs/chaos.md
 	@$(BIN)/python -m tests.chaos --faults $(or $(FAULTS),200) $(if $(SEED),--seed $(SEED)) \

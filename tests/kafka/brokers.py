@@ -8,11 +8,11 @@ import uuid
 from confluent_kafka import Consumer, TopicPartition
 
 from headrace.connectors.kafka import ids
-from headrace.connectors.kafka.coordinator import coordinator_for
-from headrace.connectors.kafka.settings import SinkSettings
+from headrace.connectors.kafka.coordinator import Coordinator, coordinator_for
+from headrace.connectors.kafka.settings import DeliveryGuarantee, SinkSettings
 from workers.embedded.kafka import ensure_topics
 
-READ_SECONDS = 15.0
+READ_SECONDS = 90.0
 
 
 def new_topic(servers: str, partitions: int = 3) -> str:
@@ -91,3 +91,16 @@ def wait_until_none_open(sink: SinkSettings, seconds: float) -> None:
     while open_ids(sink):
         assert time.monotonic() < deadline, f"still open: {open_ids(sink)}"
         time.sleep(0.3)
+
+
+def abort_all(servers: str, seconds: float) -> None:
+    """Every transaction that anybody has open there is aborted, and who had it is shut out."""
+    anyone = SinkSettings("any", servers, "any", DeliveryGuarantee.EXACTLY_ONCE, "any")
+    asking = Coordinator(anyone)
+    deadline = time.monotonic() + seconds
+    try:
+        while left := [name for name, is_open in asking.list_ids(".*") if is_open]:
+            assert time.monotonic() < deadline, f"still open: {left}"
+            asking.fence(left, anyone.transaction_timeout_ms)
+    finally:
+        asking.close()

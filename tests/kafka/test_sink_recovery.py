@@ -92,7 +92,7 @@ def test_timed_out_at_the_broker_is_recomputed(plan: Plan) -> None:
     crash(plan, Crash("decided"))
     commit_one_as_if_the_driver_had(plan)
     for sink in plan.sinks():
-        brokers.wait_until_none_open(sink, 30)
+        brokers.wait_until_none_open(sink, 120)
 
     ended = engine.run(plan)
 

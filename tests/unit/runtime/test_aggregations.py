@@ -97,7 +97,7 @@ class Person:
         ("f0", [("a", 1), ("b", 1), ("a", 1)]),
         ("name", [Row(name="a", n=1), Row(name="b", n=1), Row(name="a", n=1)]),
         ("name", [Person("a", 1), Person("b", 1), Person("a", 1)]),
-        (Initial(), [("ax", 1), ("bx", 1), ("ay", 1)]),
+        pytest.param(Initial(), [("ax", 1), ("bx", 1), ("ay", 1)], id="Initial"),
         ([0, 1], [("a", 1), ("b", 1), ("a", 1)]),
     ],
     ids=str,
