@@ -149,5 +149,5 @@ def _end_java() -> None:
     if gateway is not None:
         gateway.shutdown()
         gateway.proc.stdin.close()
-        gateway.proc.wait(timeout=30)
+        gateway.proc.wait(timeout=120)
         SparkContext._gateway = SparkContext._jvm = None

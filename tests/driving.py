@@ -19,7 +19,7 @@ from headrace.wire import commands, events, journal, rundir
 from headrace.wire.spec import JobSpec
 
 #: A driver on a busy machine of two cores needs most of it to start Spark.
-TIMEOUT_SECONDS = 240.0
+TIMEOUT_SECONDS = 600.0
 
 
 @dataclass

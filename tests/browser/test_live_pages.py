@@ -113,5 +113,5 @@ def test_clocks_run_on_between_updates(page: Page) -> None:
     page.goto(f"/jobs/{job.pk}/")
     clock = page.locator(".facts time[data-elapsed]")
     before = clock.text_content()
-    expect(clock).not_to_have_text(str(before), timeout=4_000)
+    expect(clock).not_to_have_text(str(before), timeout=60_000)
     assert "here" in str(clock.get_attribute("title"))

@@ -59,8 +59,8 @@ def _ends(servers: str, topic: str, isolation: str) -> dict[int, int]:
     consumer = _consumer(servers, isolation)
     try:
         return {
-            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=10)[1]
-            for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions
+            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=60)[1]
+            for number in consumer.list_topics(topic, timeout=60).topics[topic].partitions
         }
     finally:
         consumer.close()

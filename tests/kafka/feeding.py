@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 180.0
 #: Of a transaction that a test leaves open while slow things happen: the most a broker grants.
 OPEN_MS = 900_000
 
@@ -84,7 +84,7 @@ class Administrator:
         self._client.delete_consumer_groups([group])[group].result()
 
     def _partitions(self, topic: str) -> int:
-        known = self._client.list_topics(timeout=10).topics.get(topic)
+        known = self._client.list_topics(timeout=60).topics.get(topic)
         return 0 if known is None or known.error else len(known.partitions)
 
     @staticmethod

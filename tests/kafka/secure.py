@@ -75,7 +75,7 @@ def started(home: Path, jar_folder: Path) -> Iterator[SecureKafka]:
         admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers(plain)})
         info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
         user = UserScramCredentialUpsertion(USER, info, PASSWORD.encode())
-        admin.alter_user_scram_credentials([user])[USER].result(30)
+        admin.alter_user_scram_credentials([user])[USER].result(120)
         yield SecureKafka(*map(kafka.bootstrap_servers, (plain, secure, mutual)), certificates)
     finally:
         kafka.stop(broker)

@@ -34,7 +34,7 @@ def test_records_outlive_stop_and_kill(home: Path, jar_folder: Path) -> None:
     broker = embedded.start(home, port, jar_folder)
     write(servers, "second")
     os.kill(broker.pid, signal.SIGKILL)
-    broker.wait(10)
+    broker.wait(120)
 
     embedded.start(home, port, jar_folder)
     assert read(servers) == ["first", "second"]
@@ -48,14 +48,14 @@ def test_a_running_broker_is_found_not_started_twice(home: Path, jar_folder: Pat
 
     assert second.identity == first.identity
     embedded.stop(second)
-    assert first.wait(10)
+    assert first.wait(120)
     assert process.find(embedded.NAME, home) is None
 
 
 def test_topics_are_only_made_on_request(kafka: str) -> None:
     consumer = Consumer({"bootstrap.servers": kafka, "group.id": "none"})
-    consumer.list_topics("nobody-made-this", timeout=10)
-    assert "nobody-made-this" not in consumer.list_topics(timeout=10).topics
+    consumer.list_topics("nobody-made-this", timeout=60)
+    assert "nobody-made-this" not in consumer.list_topics(timeout=60).topics
     consumer.close()
 
 
@@ -68,8 +68,8 @@ def write(servers: str, value: str) -> None:
 def read(servers: str) -> list[str]:
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "reader"})
     partition = TopicPartition("kept", 0, 0)
-    _, end = consumer.get_watermark_offsets(partition, timeout=10)
+    _, end = consumer.get_watermark_offsets(partition, timeout=60)
     consumer.assign([partition])
-    messages = consumer.consume(end, timeout=20)
+    messages = consumer.consume(end, timeout=60)
     consumer.close()
     return [(message.value() or b"").decode() for message in messages]

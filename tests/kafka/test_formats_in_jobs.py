@@ -143,7 +143,7 @@ class Topics:
             consumer.close()
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 @pytest.mark.usefixtures("on_spark")
 def test_what_is_written_in_each_format_is_read(kafka: str) -> None:
     topics = Topics(kafka)

@@ -16,7 +16,7 @@ from tests.kafka.engine import ROOT
 __all__ = ["drive"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_each_number_is_there_once(
     drive: Callable[..., DrivenJob], kafka: str, tmp_path: Path
 ) -> None:

@@ -42,7 +42,7 @@ def test_killed_at_random_moments_it_puts_every_flight_in_once(kafka: str) -> No
                 time.sleep(0.02)
             time.sleep(random.uniform(0, 0.2))
     with running(kafka, "killed", *options) as process:
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=400) == 0
 
     ids = [[record["id"] for record in partition] for partition in read(kafka, "killed")]
     assert sorted(ids[0] + ids[1]) == list(range(60_000))
@@ -96,10 +96,10 @@ def test_two_replays_of_a_topic_are_kept_apart(kafka: str) -> None:
             time.sleep(0.05)
 
         with running(kafka, "alone", "--all") as second:
-            assert second.wait(timeout=60) == 1
+            assert second.wait(timeout=400) == 1
 
         first.send_signal(signal.SIGINT)
-        assert first.wait(timeout=30) == 0
+        assert first.wait(timeout=400) == 0
 
 
 @contextmanager
@@ -119,11 +119,11 @@ def running(servers: str, topic: str, *options: str) -> Iterator[subprocess.Pope
 def read(servers: str, topic: str) -> list[list[dict[str, object]]]:
     """All records, by partition."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": f"check-{topic}"})
-    partitions = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    partitions = consumer.list_topics(topic, timeout=60).topics[topic].partitions
     answer = []
     for partition in sorted(partitions):
         where = TopicPartition(topic, partition, 0)
-        _, end = consumer.get_watermark_offsets(where, timeout=10)
+        _, end = consumer.get_watermark_offsets(where, timeout=60)
         consumer.assign([where])
         values: list[bytes] = []
         while len(values) < end:

@@ -37,7 +37,7 @@ class Broker:
 
     def kill(self) -> None:
         os.kill(self.child.pid, signal.SIGKILL)
-        self.child.wait(10)
+        self.child.wait(60)
 
 
 @pytest.fixture

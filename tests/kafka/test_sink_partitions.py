@@ -72,7 +72,7 @@ def write(
 def placed(servers: str, topic: str, count: int) -> dict[str, int]:
     """Where each value is."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": uuid.uuid4().hex})
-    numbers = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+    numbers = consumer.list_topics(topic, timeout=60).topics[topic].partitions
     consumer.assign([TopicPartition(topic, number, 0) for number in numbers])
     found = consumer.consume(count, 15)
     consumer.close()

@@ -17,7 +17,7 @@ import pytest
 from tests.kafka import brokers
 from tests.kafka.engine import ROOT
 
-SECONDS = 180.0
+SECONDS = 400.0
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(1200)
 def test_the_script_of_the_readme_gives_each_number_once(
     kafka: str, tmp_path: Path, script: Path
 ) -> None:

@@ -83,7 +83,7 @@ env.execute()
 """
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("way", ["SCRAM-SHA-512", "certificate as text"])
 def test_a_job_signs_in_and_keeps_the_secret(
     drive: Callable[..., DrivenJob], cluster: SecureKafka, tmp_path: Path, way: str

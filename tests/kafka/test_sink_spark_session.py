@@ -22,7 +22,7 @@ from headrace.connectors.twophase import commitlog
 from headrace.connectors.twophase.ownership import OwnerStore
 from tests.kafka import brokers
 
-SECONDS = 90
+SECONDS = 400
 
 
 class Copy:

@@ -26,7 +26,7 @@ from headrace.runtime.kafka_losses import DataLost
 from tests.kafka.feeding import Administrator, produce, transact
 from tests.unit.runtime.kafka_checkpoints import first_start
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 180.0
 FROM = KafkaOffsetsInitializer
 RESET = KafkaOffsetResetStrategy
 

@@ -95,7 +95,7 @@ def numbers(*values: int) -> list[str]:
     return [json.dumps({"n": value}) for value in values]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_sources_end_where_they_are_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
@@ -228,7 +228,7 @@ class Found:
         return self._job.events(events.CheckpointCompleted)[-1]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_new_partitions_and_topics_are_read_and_lost_records_told(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:
@@ -329,7 +329,7 @@ env.execute()
 """
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_a_bounded_job_waits_for_no_topic_that_was_deleted(
     drive: Callable[..., DrivenJob], kafka: str, admin: Administrator
 ) -> None:

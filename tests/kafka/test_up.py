@@ -20,8 +20,8 @@ from tests.isolation import ROOT
 from workers.embedded import jars, ports, process
 
 OURS = ("kafka", "redis", "web", "jobmanager", "taskmanager")
-START_SECONDS = 120
-STOP_SECONDS = 60
+START_SECONDS = 400
+STOP_SECONDS = 240
 
 
 @dataclass

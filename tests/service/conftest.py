@@ -67,6 +67,7 @@ class Cluster:
             "HEADRACE_DRIVER_COMMAND": f"{sys.executable},{FAKE_DRIVER}",
             "HEADRACE_SPARK_JARS": "",
             "HEADRACE_PROPERTIES": heartbeats(timeout=60),
+            "HEADRACE_DRIVER_TIMEOUT": "120",
             **self.environment,
         }
 
@@ -79,17 +80,17 @@ class Cluster:
     def kill(self, name: str, number: signal.Signals = signal.SIGKILL) -> None:
         process = self.processes.pop(name)
         process.send_signal(number)
-        process.wait(30)
+        process.wait(120)
 
     def stop_all(self) -> None:
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():
             try:
-                process.wait(15)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(5)
+                process.wait(60)
         for attempt in Attempt.objects.all():
             drivers.Driver(Path(attempt.run_dir)).kill()
 
@@ -102,7 +103,7 @@ class Cluster:
         entry = (PROGRAM, "program.py")
         return actions.submit("job", entry, arguments, parallelism, configuration)
 
-    def wait(self, job: Job, *states: JobState, timeout: float = 120) -> Job:
+    def wait(self, job: Job, *states: JobState, timeout: float = 400) -> Job:
         """The job once it is in one of the states."""
 
         def there() -> bool:
@@ -115,7 +116,7 @@ class Cluster:
     def until(
         self,
         condition: Callable[[], bool],
-        timeout: float = 120,
+        timeout: float = 400,
         what: Callable[[], str] = lambda: "condition not met",
     ) -> None:
         deadline = time.monotonic() + timeout

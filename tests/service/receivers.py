@@ -78,7 +78,7 @@ class _Controller(Controller):
     """Takes over the port as it was bound, so that nobody else gets it in between."""
 
     def __init__(self, mailbox: Mailbox, listening: socket.socket) -> None:
-        super().__init__(mailbox, hostname="127.0.0.1", port=mailbox.port, ready_timeout=60)
+        super().__init__(mailbox, hostname="127.0.0.1", port=mailbox.port, ready_timeout=240)
         self._listening = listening
 
     def _create_server(self) -> Any:

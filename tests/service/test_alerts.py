@@ -424,7 +424,7 @@ def test_a_failing_job_is_told_by_a_taskmanager(own: Cluster) -> None:
         rule(channel, "failed")
         job = own.submit("--fail-for-good")
 
-        own.until(lambda: bool(receiver.posted), timeout=240)
+        own.until(lambda: bool(receiver.posted), timeout=400)
         message = json.loads(receiver.posted[0].body)
         assert message["data"]["job"]["id"] == job.pk
         own.until(lambda: AlertDelivery.objects.get().state == "sent")
@@ -438,7 +438,7 @@ def test_the_jobmanager_sends_what_nobody_else_does(cluster: Cluster) -> None:
         cluster.start_jobmanager()
         delivery = alerts.test(channel)
 
-        cluster.until(lambda: bool(receiver.posted), timeout=240)
+        cluster.until(lambda: bool(receiver.posted), timeout=400)
         cluster.until(lambda: AlertDelivery.objects.get(pk=delivery.pk).state == "sent")
         assert {posted.headers["webhook-id"] for posted in receiver.posted} == {
             f"msg_{delivery.pk}"

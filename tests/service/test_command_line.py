@@ -53,7 +53,7 @@ def url(shared: Cluster) -> Iterator[str]:
     shared.until(lambda: _answers(found))
     yield found
     process.terminate()
-    process.wait(30)
+    process.wait(120)
 
 
 def _answers(url: str) -> bool:
@@ -84,7 +84,7 @@ class Shell:
     def run(self, *tokens: str, code: Exit = Exit.DONE) -> str:
         """What it says on stdout, or, of a command that fails, on stderr."""
         process = self.start(*tokens)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=400)
         assert process.returncode == code, f"{process.returncode}\n{out}\n{err}"
         assert "Traceback" not in err
         return err if code else out
@@ -132,7 +132,7 @@ def test_attached_until_it_has_finished(shell: Shell) -> None:
     program = [str(shell.program), "--batches", "3"]
     settings = ["-p", "2", "-D", "restart-strategy.type=none", "-D", "pipeline.name=counted"]
     process = shell.start("run", *settings, *program)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=400)
 
     assert process.returncode == Exit.DONE, err
     job = Job.objects.latest("created_at")
@@ -144,7 +144,7 @@ def test_attached_until_it_has_finished(shell: Shell) -> None:
 
 def test_a_job_that_fails_is_6(shell: Shell) -> None:
     process = shell.start("run", "--json", str(shell.program), "--fail-for-good")
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=400)
 
     assert process.returncode == Exit.JOB_FAILED
     assert json.loads(out)["state"] == "FAILED"
@@ -164,7 +164,7 @@ def test_an_interrupt(
         said = process.stderr.readline()
         assert said, "it ended"
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=400)
 
     assert process.returncode == Exit.INTERRUPTED
     assert words in err
@@ -191,7 +191,7 @@ def test_logs_go_on_to_the_end(running: Cluster, shell: Shell) -> None:
 
     shell.run("restart", job.pk)
     shell.run("cancel", job.pk)
-    out, err = following.communicate(timeout=120)
+    out, err = following.communicate(timeout=400)
     assert following.returncode == Exit.DONE, err
     assert "fake driver of flights, attempt 2" in out
     assert "attempt 2" in shell.run("logs", job.pk)
@@ -253,7 +253,7 @@ def test_drain_and_undrain(running: Cluster, shell: Shell) -> None:
     assert "which is drained: " in draining.stderr.readline()  # the job has nowhere to go
     assert "1 of its jobs is to move" in shell.run("drain", "-d", "tm")
     shell.run("undrain", "tm")
-    _, err = draining.communicate(timeout=120)
+    _, err = draining.communicate(timeout=400)
     assert draining.returncode == Exit.REFUSED
     assert "was undrained meanwhile" in err
     shell.run("drain", "no-such", code=Exit.NO_SUCH_JOB)
@@ -308,6 +308,6 @@ def test_a_plan_without_a_job(shell: Shell, tmp_path: Path) -> None:
     assert Job.objects.count() == before
     shell.program.write_text("raise ValueError('not today')\n")
     failing = shell.start("info", str(shell.program))
-    _, err = failing.communicate(timeout=120)
+    _, err = failing.communicate(timeout=400)
     assert failing.returncode == Exit.REFUSED
     assert "ValueError: not today" in err and "has no plan: see above" in err

@@ -23,7 +23,7 @@ def test_what_was_written_outlives_a_kill(tmp_path: Path, port: int) -> None:
     with redis.Redis.from_url(embedded.url(port)) as client:
         client.rpush("queue", "task")
     os.kill(server.pid, signal.SIGKILL)
-    server.wait(5)
+    server.wait(120)
 
     server = embedded.start(tmp_path, port)
     with redis.Redis.from_url(embedded.url(port)) as client:

@@ -41,13 +41,13 @@ def test_it_beats_while_files_are_removed_and_not_once_it_has_left(
 
     def remove(taskmanager: TaskManager) -> None:
         removing.set()
-        assert removed.wait(60)
+        assert removed.wait(240)
 
     monkeypatch.setattr(savepoint_commands, "carry", remove)
     step = SupervisorStep(None, Offer("tm", 1, 1024))
     step.start(None)
     try:
-        assert removing.wait(60)
+        assert removing.wait(240)
         for _ in range(3):
             TaskManager.objects.update(last_heartbeat=LONG_AGO)
             _until_it_beats()
@@ -55,7 +55,7 @@ def test_it_beats_while_files_are_removed_and_not_once_it_has_left(
         removed.set()
         step.stop(None)
         assert step._thread is not None
-        step._thread.join(60)
+        step._thread.join(240)
 
     assert TaskManager.objects.get().state == "LEFT"
     assert "heartbeat" not in [thread.name for thread in threading.enumerate()]

@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 import psutil
+import pytest
 from django.utils import timezone
 
 from jobs import actions
@@ -23,6 +24,7 @@ PROMISED = datetime.timedelta(seconds=10)
 PAUSED = Path(__file__).with_name("paused_jobmanager.py")
 
 
+@pytest.mark.alone
 def test_a_standby_takes_over_from_a_killed_leader(own: Cluster) -> None:
     job = own.wait(own.submit(), JobState.RUNNING)
     pid = attempt_of(job, 1).pid

@@ -211,7 +211,7 @@ def test_an_attempt_that_was_given_up_while_it_was_launched_is_not_launched(
     (driver,) = own._drivers.values()
 
     assert driver._popen is not None
-    driver._popen.wait(30)
+    driver._popen.wait(120)
     _wait_gone(driver)
     assert not driver.remains()
     attempt.refresh_from_db()

@@ -31,7 +31,7 @@ def test_driver_that_ignores_cancel_is_killed(cluster: Cluster) -> None:
     job = cluster.wait(cluster.submit("--deaf", "--child"), JobState.RUNNING)
 
     actions.cancel(job)
-    cluster.wait(job, JobState.CANCELED, timeout=10)
+    cluster.wait(job, JobState.CANCELED)
 
     attempt = attempt_of(job, 1)
     assert attempt.state == "CANCELED"

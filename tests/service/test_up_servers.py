@@ -67,7 +67,7 @@ def refused(command: str, home: Path, url: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr and "secret" not in done.stderr

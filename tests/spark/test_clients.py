@@ -18,7 +18,7 @@ from tests.spark import programs
 
 pytestmark = pytest.mark.usefixtures("on_spark")
 
-SECONDS = 200
+SECONDS = 600
 
 
 def endless(env: Any) -> DataStream:

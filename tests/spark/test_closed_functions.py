@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SECONDS = 280
+SECONDS = 600
 
 FUNCTIONS = """
 import os

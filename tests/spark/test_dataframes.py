@@ -152,7 +152,7 @@ def test_with_ticks_timers_fire_without_data(
     clicks.write("1", "ann")
     writer = out.writeStream.format("memory").queryName("later")
     query = writer.option("checkpointLocation", str(tmp_path / "checkpoint")).start()
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 600
     while not (found := spark.table("later").collect()) and time.monotonic() < deadline:
         assert query.isActive, query.exception()
         time.sleep(0.1)

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headrace.runtime import heartbeat
 from headrace.runtime.vitals import Sign, Vitals
 
-SECONDS = 120.0
+SECONDS = 400.0
 
 
 @pytest.fixture

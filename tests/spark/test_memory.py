@@ -9,7 +9,7 @@ import pytest
 from headrace.wire import events
 from tests.driving import DrivenJob
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1500)
 
 #: A failure is told late where the machine is busy: Spark looks for its workers again and again.
 SECONDS = 600.0

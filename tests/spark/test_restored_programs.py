@@ -38,7 +38,7 @@ print("counted:", sorted(result.get_all_accumulator_results().items()))
 """
 
 
-@pytest.mark.timeout(600)  # two drivers, one after the other
+@pytest.mark.timeout(1200)  # two drivers, one after the other
 def test_a_killed_job_gives_what_it_gives_when_it_is_not(
     drive: Callable[..., DrivenJob], tmp_path: Path
 ) -> None:

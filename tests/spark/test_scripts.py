@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 #: Starting Spark takes most of it on a busy machine.
-SECONDS = 280
+SECONDS = 600
 
 WHOLE = """
 from pathlib import Path

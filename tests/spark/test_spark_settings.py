@@ -40,7 +40,7 @@ def test_own_settings_arrive_by_a_file_that_only_this_user_may_read(tmp_path: Pa
         env={**os.environ, "SPARK_MASTER": ""},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -106,7 +106,7 @@ class Standalone:
         children = root.children(recursive=True)
         executors = [c for c in children if "CoarseGrainedExecutorBackend" in command_line(c)]
         send((root, *children), signal.SIGKILL)
-        self.processes.pop(name).wait(60)
+        self.processes.pop(name).wait(240)
         return len(executors)
 
     def stop(self) -> None:
@@ -114,7 +114,7 @@ class Standalone:
         for name in sorted(self.processes, reverse=True):
             root = psutil.Process(self.processes[name].pid)
             send((*root.children(recursive=True), root), signal.SIGKILL)
-            self.processes[name].wait(60)
+            self.processes[name].wait(240)
 
 
 @pytest.fixture

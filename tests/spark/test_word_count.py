@@ -78,7 +78,7 @@ def line_server() -> Iterator[tuple[str, Callable[[str], None]]]:
     threading.Thread(target=accept, daemon=True).start()
 
     def send(line: str) -> None:
-        assert connected.wait(200), "the job did not connect"
+        assert connected.wait(600), "the job did not connect"
         clients[0].sendall(line.encode() + b"\n")
 
     try:

@@ -20,7 +20,7 @@ from headrace.runtime.sinks import CollectSink
 from headrace.runtime.spark_offsets import SparkOffsets
 
 #: For a job that does not end by itself; the machine may be busy.
-PATIENCE = 240.0
+PATIENCE = 600.0
 
 #: Streams by name; what is compared.
 Streams = dict[str, DataStream]

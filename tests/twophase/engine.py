@@ -39,7 +39,7 @@ from headrace.runtime.outputs import KafkaOutput, Output, TwoPhaseOutput
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDS = 5
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 400
 
 
 @dataclass(frozen=True)

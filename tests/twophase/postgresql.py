@@ -25,8 +25,8 @@ from workers.embedded import ports
 BINARIES = Path("/usr/lib/postgresql")
 OWNER = "owner"
 PASSWORD = "correct-horse"
-START_SECONDS = 60.0
-STOP_SECONDS = 30.0
+START_SECONDS = 240.0
+STOP_SECONDS = 120.0
 
 
 @dataclass(frozen=True)

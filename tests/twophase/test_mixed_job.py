@@ -83,7 +83,7 @@ def mixed(kafka: str, postgres: Server, tmp_path: Path) -> Mixed:
     return Mixed(tmp_path, kafka, postgres)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_all_sinks_agree_after_a_kill(
     mixed: Mixed, drive: Callable[..., DrivenJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,7 +122,7 @@ def test_all_sinks_agree_after_a_kill(
     assert not any(PASSWORD in path.read_text() for path in manifests)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_a_job_that_fails_leaves_nothing_open(
     mixed: Mixed, drive: Callable[..., DrivenJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ ANSWERS = {"http": b"H" * 300, "https": b"\x16\x03\x03\x3f\xff" + bytes(300)}
 def dripping(answer: bytes) -> Iterator[int]:
     """The port of a receiver that answers byte by byte."""
     server = socket.create_server(("127.0.0.1", 0))
-    server.settimeout(60)
+    server.settimeout(240)
     closing = threading.Event()
 
     def serve() -> None:
@@ -63,7 +63,7 @@ def test_a_channel_that_hangs_holds_up_no_other(monkeypatch: pytest.MonkeyPatch)
         return [(pk, now, channel) for pk, channel in waiting.items() if channel not in asked[-1]]
 
     def deliver(pk: int) -> None:
-        assert waiting[pk] == 8 or hanging.wait(60)
+        assert waiting[pk] == 8 or hanging.wait(240)
         del waiting[pk]
         if pk == 3:
             other.set()
@@ -74,12 +74,12 @@ def test_a_channel_that_hangs_holds_up_no_other(monkeypatch: pytest.MonkeyPatch)
     senders = rounds.Rounds()
     senders._send_due()
     try:
-        assert other.wait(60)
-        senders._senders[8].join(60)
+        assert other.wait(240)
+        senders._senders[8].join(240)
         senders._send_due()
         assert asked == [[], [7]]
         assert waiting == {1: 7, 2: 7}
     finally:
         hanging.set()
-    senders._senders[7].join(60)
+    senders._senders[7].join(240)
     assert not waiting

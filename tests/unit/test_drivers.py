@@ -32,7 +32,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def _until_known(driver: drivers.Driver) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while driver.identity is None and time.monotonic() < deadline:
         time.sleep(0.02)
     assert driver.identity is not None
@@ -59,7 +59,7 @@ def test_killed_driver_is_dead_to_all_who_look(driver: drivers.Driver) -> None:
     assert other.is_alive()
 
     other.kill()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 120
     while driver.is_alive() and time.monotonic() < deadline:
         time.sleep(0.02)
 

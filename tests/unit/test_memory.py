@@ -79,7 +79,7 @@ def test_a_jvm_that_ended_for_want_of_memory_is_named(code: int, words: str) -> 
     class Gateway:
         proc = subprocess.Popen([sys.executable, "-c", ends])
 
-    Gateway.proc.wait(60)
+    Gateway.proc.wait(240)
     found = division.shortage("Py4JNetworkError: Answer from Java side is empty", 2000, Gateway())
 
     assert found is not None
@@ -102,7 +102,7 @@ def test_a_worker_gets_no_more_than_its_limit() -> None:
         env={**os.environ, division.WORKER_VARIABLE: "100"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
         check=True,
     )
 
@@ -132,6 +132,6 @@ def test_who_is_over_the_limit_in_two_looks_is_named() -> None:
 
 def test_processes_that_end_meanwhile_do_not_count() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait(60)
+    ended.wait(240)
 
     assert memory.used(1, [ended.pid]).total == 0

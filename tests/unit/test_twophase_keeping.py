@@ -23,4 +23,4 @@ def test_trouble_does_not_end_the_renewals(tmp_path: Path, monkeypatch: pytest.M
             renewed.set()
 
     with keeping.kept(Job([], tmp_path)):
-        assert renewed.wait(30)
+        assert renewed.wait(240)

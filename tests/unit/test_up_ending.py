@@ -97,5 +97,5 @@ def test_downloads_are_given_up_at_once(tmp_path: Path, monkeypatch: pytest.Monk
         with pytest.raises(jars.JarsMissing, match="not fetched to the end"):
             jars.resolve("spark", tmp_path, given_up=given_up)
 
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert not list(tmp_path.glob("*.jar"))

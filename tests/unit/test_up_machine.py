@@ -33,7 +33,7 @@ def test_a_port_of_another_program_is_said(tmp_path: Path) -> None:
 def test_a_port_our_own_process_holds_is_fine(tmp_path: Path) -> None:
     port = ports.free()
     child = process.start("web", [sys.executable, "-c", LISTEN.format(port)], tmp_path)
-    assert process.wait_until(lambda: ports.taken(port), child, 10)
+    assert process.wait_until(lambda: ports.taken(port), child, 120)
 
     check_ports(tmp_path, [Wanted("web", port, "HEADRACE_WEB_PORT")])
 

@@ -107,7 +107,7 @@ def test_a_start_that_fails_is_tried_again(stage: Stage) -> None:
 
 
 def test_work_that_is_done_is_not_begun_again(stage: Stage) -> None:
-    stage.watch.start(stage.service("", may_finish=True)).wait(10)
+    stage.watch.start(stage.service("", may_finish=True)).wait(120)
     stage.watch.tick()
     stage.watch.tick()
 
@@ -116,7 +116,7 @@ def test_work_that_is_done_is_not_begun_again(stage: Stage) -> None:
 
 
 def test_a_failure_is_not_done_work(stage: Stage) -> None:
-    stage.watch.start(stage.service("raise SystemExit(3)", may_finish=True)).wait(10)
+    stage.watch.start(stage.service("raise SystemExit(3)", may_finish=True)).wait(120)
     stage.watch.tick()
 
     assert len(stage.children) == 2

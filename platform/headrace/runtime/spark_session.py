@@ -53,6 +53,8 @@ _LOGGERS = {
     f"{_SQL}.streaming.runtime.ProcessingTimeExecutor": "ERROR",
     f"{_SQL}.datasources.DataSourceManager": "ERROR",  # the job's second query registers again
     "org.apache.spark.sql.kafka010.KafkaDataConsumer": "ERROR",
+    # with a stack trace, whenever a query is stopped while Hadoop asks for a file's permissions
+    "org.apache.hadoop.util.Shell": "ERROR",
 }
 
 

@@ -57,7 +57,7 @@ def test_a_program_that_has_ended_leaves_no_job(
     tmp_path: Path, program: str, code: int, said: str
 ) -> None:
     with started(program, tmp_path) as process:
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=400)
     assert process.returncode == code, err
     assert said in err
     assert list(tmp_path.glob("headrace-*")) == [], err
@@ -71,7 +71,7 @@ def test_control_c_ends_a_job_beside_its_program(tmp_path: Path, end: str) -> No
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=400)
     assert "JobFailed" not in err, err
     assert list(tmp_path.glob("headrace-*")) == [], err
 
@@ -91,7 +91,7 @@ sys.setprofile(interrupt)
 
 def test_control_c_that_meets_the_end_of_a_program_ends_its_job(tmp_path: Path) -> None:
     with started(BESIDE + AT_THE_END, tmp_path) as process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=400)
     assert (out, process.returncode) == ("ends\n", 0), err
     assert "KeyboardInterrupt" not in err, err
     assert list(tmp_path.glob("headrace-*")) == [], err

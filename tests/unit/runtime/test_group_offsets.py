@@ -50,7 +50,7 @@ def test_a_commit_that_is_refused_in_part_has_failed(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(group_commits, "Consumer", group)
     commits = GroupCommits("broker:9092", "mine", {}, every_ms=None)
     commits.offer({"a": {"0": 4, "1": 4}})
-    assert group.asked.wait(30)
+    assert group.asked.wait(240)
     commits.close()
     counted = commits.take_counts()
     assert counted.get(FAILED, 0) >= 1

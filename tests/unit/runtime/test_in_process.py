@@ -147,7 +147,7 @@ def test_a_job_beside_the_program_is_watched_and_cancelled() -> None:
     client.cancel().result()
     result = client.get_job_execution_result()
     with pytest.raises(JobFailed, match="cancelled"):
-        result.result(10)
+        result.result(120)
     assert client.get_job_status().result() is JobStatus.CANCELED
     with pytest.raises(NotImplementedError, match="savepoint"):
         client.trigger_savepoint()
@@ -157,13 +157,13 @@ def test_a_job_beside_the_program_ends_and_fails() -> None:
     env = environment()
     env.from_elements(1, 2).add_sink(lambda _: None)
     client = env.execute_async("ends")
-    assert client.get_job_execution_result().result(10).get_net_runtime() >= 0
+    assert client.get_job_execution_result().result(120).get_net_runtime() >= 0
     assert client.get_job_status().result() is JobStatus.FINISHED
 
     env.from_elements(1, 0).map(lambda n: 1 // n).name("Divide").print()
     client = env.execute_async("fails")
     with pytest.raises(JobFailed, match="operator 'Divide' failed on 0: ZeroDivisionError"):
-        client.get_job_execution_result().result(10)
+        client.get_job_execution_result().result(120)
     assert client.get_job_status().result() is JobStatus.FAILED
 
 
@@ -398,10 +398,10 @@ def test_processing_time_goes_on_without_data() -> None:
         ) -> Iterable[Any] | None:
             yield "alarm"
 
-    source = DataGeneratorSource(str, rate_limiter_strategy=RateLimiterStrategy.per_second(0.5))
+    source = DataGeneratorSource(str, rate_limiter_strategy=RateLimiterStrategy.per_second(0.01))
     once = DataGeneratorSource(str, 1)
     env = environment()
     stream = env.from_source(source, NONE, "slow").union(env.from_source(once, NONE, "once"))
     begun = time.monotonic()
     assert stream.key_by(len).process(Alarm()).execute_and_collect(limit=1) == ["alarm"]
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 60

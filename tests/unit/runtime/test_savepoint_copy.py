@@ -96,7 +96,7 @@ def test_one_that_is_whole(case: Case) -> None:
 def test_one_that_takes_too_long(case: Case) -> None:
     assert not case.copy(timeout_ms=0).wait()
     assert case.failure == "it was not complete 0 s after it was begun"
-    assert case.copying.released.wait(60)
+    assert case.copying.released.wait(240)
 
 
 def test_one_that_hangs_is_not_waited_for(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_one_that_hangs_is_not_waited_for(case: Case, monkeypatch: pytest.Monkey
     assert "was not complete" in case.failure
     # it gets on after all: nobody has been told of it, so it is not there
     case.copying.goes_on.set()
-    assert case.copying.released.wait(60)
+    assert case.copying.released.wait(240)
     wait_for(lambda: not case.copying.path.exists())
     assert "was not complete" in case.failure
 
@@ -127,7 +127,7 @@ def test_a_job_that_has_failed_does_not_wait_for_it(
     wish = SavepointOptions(ID, str(case.folder), "it")
     case.context.savepoints.ask(SavepointRequest(wish), case.said.report)
     saves.serve(lambda: 5)
-    assert copying.begun.wait(60)
+    assert copying.begun.wait(240)
     saves.check()
     saves.give_up("the job failed before")
     saves.close()
@@ -140,7 +140,7 @@ def test_the_job_does_not_wait_until_a_claimed_savepoint_is_removed(
     removed = threading.Event()
 
     def dispose(*_: object) -> bool:
-        return removed.wait(60)
+        return removed.wait(240)
 
     monkeypatch.setattr(savepoints, "claimed", lambda _: (case.folder / "it", ID))
     monkeypatch.setattr(savepoints, "unclaim", lambda _: None)

@@ -38,7 +38,7 @@ def test_a_worker_that_is_told_to_end_closes_what_it_opened() -> None:
     ) as worker:
         assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
         worker.send_signal(signal.SIGHUP)
-        out, err = worker.communicate(timeout=20)
+        out, err = worker.communicate(timeout=240)
     assert out.split() == ["last", "first"]
     assert "cannot close" in err
     assert worker.returncode == 128 + signal.SIGHUP
@@ -98,7 +98,7 @@ def test_a_worker_that_waits_for_a_task_closes_in_full_when_it_is_told_to_end() 
         worker.send_signal(signal.SIGHUP)
         assert worker.stdout.readline() == "closing\n"
         worker.send_signal(signal.SIGHUP)
-        out, _ = worker.communicate("go on\n", timeout=60)
+        out, _ = worker.communicate("go on\n", timeout=240)
     assert out.split() == ["closed", "ends"]
     assert worker.returncode == 0
 
@@ -125,7 +125,7 @@ def test_a_function_that_does_not_let_go_does_not_keep_its_worker() -> None:
     ) as worker:
         assert worker.stdout is not None and worker.stdout.readline() == "ready\n"
         worker.send_signal(signal.SIGTERM)
-        out, _ = worker.communicate(timeout=60)
+        out, _ = worker.communicate(timeout=240)
     assert out.split("\n")[:2] == ["goes on", "ready"]
     assert worker.returncode == 128 + signal.SIGTERM
 
