@@ -28,7 +28,7 @@ FLIGHT_DELAYS = Path(__file__).parents[2] / "jobs/examples/flight_delays.py"
 KILLS = 6
 BATCH = 15_000
 MALFORMED = [b"{broken", b"[]", b"", b'{"origin":"EWR"}', b'{"event_time":"soon"}', b"\xff\x00"]
-PATIENCE = 300.0
+PATIENCE = 600.0
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def real(cluster: Cluster, kafka: str, jars: list[Path]) -> Iterator[Cluster]:
     cluster.environment = {
         "HEADRACE_DRIVER_COMMAND": f"{sys.executable},-m,headrace.runtime.driver",
         "HEADRACE_SPARK_JARS": os.pathsep.join(map(str, jars)),
-        "HEADRACE_PROPERTIES": "heartbeat.interval: 2 s\nheartbeat.timeout: 15 s",
+        "HEADRACE_PROPERTIES": "heartbeat.interval: 2 s\nheartbeat.timeout: 60 s",
         "KAFKA_BOOTSTRAP_SERVERS": kafka,
     }
     cluster.start_jobmanager()
@@ -45,7 +45,7 @@ def real(cluster: Cluster, kafka: str, jars: list[Path]) -> Iterator[Cluster]:
     yield cluster
 
 
-@pytest.mark.timeout(1500)
+@pytest.mark.timeout(2400)
 def test_no_window_is_lost_or_doubled_however_often_the_driver_is_killed(
     real: Cluster, kafka: str
 ) -> None:
