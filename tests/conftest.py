@@ -27,10 +27,12 @@ BROKER_SECONDS = 120.0
 
 #: Files of minutes, the longest first: a long one that is begun last runs on alone.
 LONG = (
-    *("chaos/test_chaos.py", "chaos/control/test_control.py", "kafka/test_savepoints.py"),
-    *("chaos/test_flights_exactly_once.py", "service/test_upgraded_program.py"),
-    *("kafka/test_sources_in_jobs.py", "spark/test_standalone.py", "service/test_lost_machines.py"),
-    *("kafka/test_sink_recovery.py", "kafka/test_formats_in_jobs.py", "spark/test_memory.py"),
+    *("chaos/test_flights_exactly_once.py", "chaos/test_chaos.py", "kafka/test_sink_spark.py"),
+    *("kafka/test_sources_in_jobs.py", "kafka/test_savepoints.py", "chaos/control/test_control.py"),
+    *("kafka/test_sink_security_jobs.py", "kafka/test_sink_recovery.py"),
+    *("spark/test_restored_programs.py", "service/test_lost_machines.py"),
+    *("spark/test_standalone.py", "spark/test_dataframes.py", "kafka/test_sink_broker_loss.py"),
+    *("service/test_upgraded_program.py", "twophase/test_mixed_job.py"),
 )
 
 
