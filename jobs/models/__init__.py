@@ -2,14 +2,18 @@
 
 from jobs.models.alert import Alert, AlertChannel, AlertDelivery, AlertRule
 from jobs.models.attempt import Attempt
+from jobs.models.audit import AuditEntry
 from jobs.models.checkpoint import Checkpoint
 from jobs.models.checkpoint_request import CheckpointRequest, new_trigger_id
 from jobs.models.event import Event
+from jobs.models.figures import JobFigures
 from jobs.models.job import Job, new_job_id
 from jobs.models.lease import Lease
 from jobs.models.savepoint import Beginning, Savepoint, new_savepoint_id
 from jobs.models.schedule import Schedule, ScheduledRun, new_schedule_id
 from jobs.models.taskmanager import Slot, TaskManager
+from jobs.models.team import Membership, Team
+from jobs.models.token import ApiToken
 from jobs.models.version import JobVersion, Upgrade
 
 __all__ = [
@@ -17,19 +21,24 @@ __all__ = [
     "AlertChannel",
     "AlertDelivery",
     "AlertRule",
+    "ApiToken",
     "Attempt",
+    "AuditEntry",
     "Beginning",
     "Checkpoint",
     "CheckpointRequest",
     "Event",
     "Job",
+    "JobFigures",
     "JobVersion",
     "Lease",
+    "Membership",
     "Savepoint",
     "Schedule",
     "ScheduledRun",
     "Slot",
     "TaskManager",
+    "Team",
     "Upgrade",
     "new_job_id",
     "new_savepoint_id",

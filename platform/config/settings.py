@@ -69,6 +69,12 @@ spark_jars = os.environ.get("HEADRACE_SPARK_JARS")
 HEADRACE_SPARK_JARS = (
     None if spark_jars is None else [path for path in spark_jars.split(os.pathsep) if path]
 )
+#: Whether people may bring code of their own (web.submit.enable). Off: what was stored before can
+#: still be run by those who may submit.
+HEADRACE_UPLOADS = env.bool(
+    "HEADRACE_UPLOADS",
+    default=HEADRACE_PROPERTIES.get("web.submit.enable", "true").strip().lower() != "false",
+)
 #: Checkpoint rows kept per job.
 HEADRACE_CHECKPOINT_ROWS = env.int("HEADRACE_CHECKPOINT_ROWS", default=5000)
 
