@@ -7,6 +7,7 @@ from jobs.models.checkpoint import Checkpoint
 from jobs.models.checkpoint_request import CheckpointRequest, new_trigger_id
 from jobs.models.event import Event
 from jobs.models.figures import JobFigures
+from jobs.models.history import HistoryChunk
 from jobs.models.job import Job, new_job_id
 from jobs.models.lease import Lease
 from jobs.models.savepoint import Beginning, Savepoint, new_savepoint_id
@@ -28,6 +29,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointRequest",
     "Event",
+    "HistoryChunk",
     "Job",
     "JobFigures",
     "JobVersion",
