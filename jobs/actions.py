@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from headrace.wire import checkpointing
+from headrace.wire import checkpointing, packages
 from headrace.wire.savepoint import Restore
 from jobs import artifacts, beginnings, options, placement, restart_strategies, signals, versions
 from jobs.artifacts import Artifact
@@ -70,6 +70,7 @@ def check(
             beginnings.check(restore)
         savepoint = beginnings.known(restore.path) if restore is not None else None
         artifact = _stored(entry)
+        artifacts.entry_class(artifact, settings.get(packages.ENTRY_CLASS, ""))
     except (artifacts.UnusableFile, options.InvalidOption) as error:
         raise InvalidJob(str(error)) from error
     told = [str(argument) for argument in arguments]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,8 @@ from typing import Any
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headrace.runtime import context as run_context
-from headrace.wire import events
+from headrace.runtime import program_entry
+from headrace.wire import events, packages
 from headrace.wire.spec import JobSpec
 
 
@@ -55,10 +55,9 @@ def main(parallelism: str, settings: str, file: str, *arguments: str) -> None:
     )
     run_context.use(run_context.platform(spec, folder, _PlanPrinter(folder, answer)))
     DataStreamWriter.start = DataStreamWriter.toTable = _no_query  # type: ignore[method-assign]
-    sys.argv = [file, *arguments]
-    sys.path.insert(0, str(Path(file).parent))
+    entry_class = spec.configuration.get(packages.ENTRY_CLASS, "")
     try:
-        runpy.run_path(file, run_name="__main__")
+        program_entry.run(Path(file), arguments, folder, entry_class)
         run_context.wait_for_jobs()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
