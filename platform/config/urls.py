@@ -6,6 +6,8 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from jobs.flink import urls as flink
+
 urlpatterns = [
     path("login/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
@@ -13,5 +15,7 @@ urlpatterns = [
     path("api/", include("jobs.api.urls")),
     path("", include("jobs.api.flink_savepoints")),
     path("", include("jobs.api.flink_checkpoints")),
+    path("v1/", include(flink.prefixed)),
+    path("", include("jobs.flink.urls")),
     path("", include("dashboard.urls")),
 ]

@@ -1,0 +1,7 @@
+"""Flink's routes of jobs."""
+
+from __future__ import annotations
+
+from django.urls.resolvers import URLPattern
+
+urlpatterns: list[URLPattern] = []
