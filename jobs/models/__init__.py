@@ -10,11 +10,14 @@ from jobs.models.figures import JobFigures
 from jobs.models.history import HistoryChunk
 from jobs.models.job import Job, new_job_id
 from jobs.models.lease import Lease
+from jobs.models.login import FailedLogins, SignIn
 from jobs.models.savepoint import Beginning, Savepoint, new_savepoint_id
 from jobs.models.schedule import Schedule, ScheduledRun, new_schedule_id
+from jobs.models.secret import Secret
 from jobs.models.taskmanager import Slot, TaskManager
 from jobs.models.team import Membership, Team
 from jobs.models.token import ApiToken
+from jobs.models.upload import Upload
 from jobs.models.version import JobVersion, Upgrade
 
 __all__ = [
@@ -29,6 +32,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointRequest",
     "Event",
+    "FailedLogins",
     "HistoryChunk",
     "Job",
     "JobFigures",
@@ -38,10 +42,13 @@ __all__ = [
     "Savepoint",
     "Schedule",
     "ScheduledRun",
+    "Secret",
+    "SignIn",
     "Slot",
     "TaskManager",
     "Team",
     "Upgrade",
+    "Upload",
     "new_job_id",
     "new_savepoint_id",
     "new_schedule_id",
