@@ -1,0 +1,51 @@
+"""The rows of `jobs.history`: chunks of one subject, by when they begin (seconds since 1970)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models import QuerySet
+
+from jobs import rollups
+from jobs.models import HistoryChunk
+from jobs.rollups import Chunk, Resolution
+
+
+def of_subject(subject: str) -> QuerySet[HistoryChunk]:
+    return HistoryChunk.objects.filter(subject=subject)
+
+
+def at_resolution(subject: str, resolution: Resolution) -> QuerySet[HistoryChunk]:
+    return of_subject(subject).filter(resolution=resolution.width)
+
+
+def load(
+    subject: str, resolution: Resolution, since: int, until: int | None = None
+) -> dict[int, Chunk]:
+    rows = at_resolution(subject, resolution).filter(begins__gte=since)
+    return _decoded(rows if until is None else rows.filter(begins__lte=until))
+
+
+def newest(rows: QuerySet[HistoryChunk]) -> dict[int, Chunk]:
+    return _decoded(rows.order_by("-begins")[:1])
+
+
+def _decoded(rows: QuerySet[HistoryChunk]) -> dict[int, Chunk]:
+    return {at: rollups.decoded(bytes(data)) for at, data in rows.values_list("begins", "data")}
+
+
+def save(subject: str, resolution: Resolution, chunks: Mapping[int, Chunk]) -> None:
+    HistoryChunk.objects.bulk_create(
+        [
+            HistoryChunk(
+                subject=subject,
+                resolution=resolution.width,
+                begins=begins,
+                data=rollups.encoded(chunk),
+            )
+            for begins, chunk in chunks.items()
+        ],
+        update_conflicts=True,
+        unique_fields=["subject", "resolution", "begins"],
+        update_fields=["data"],
+    )
