@@ -57,8 +57,19 @@ def rights(user: Anybody) -> Rights:
     return _narrowed(Rights(cluster, found, None), _token(user))
 
 
-def _of_account(user: User) -> Role:
+def is_admin(user: Anybody) -> bool:
+    """By the account alone: staff, or made an admin of the cluster. Asks for no permission."""
+    if not isinstance(user, User) or not user.is_active:
+        return False
     if user.is_staff or user.is_superuser:
+        return True
+    prefetch_related_objects([user], "headrace_memberships")
+    rows = user.headrace_memberships.all()
+    return any(row.team_id is None and row.role == Role.ADMIN for row in rows)
+
+
+def _of_account(user: User) -> Role:
+    if is_admin(user):
         return Role.ADMIN
     if user.has_perm("jobs.submit_job"):
         return Role.DEVELOPER

@@ -9,8 +9,9 @@ from jobs.models.event import Event
 from jobs.models.figures import JobFigures
 from jobs.models.history import HistoryChunk
 from jobs.models.job import Job, new_job_id
+from jobs.models.jobmanager import JobManagerProcess
 from jobs.models.lease import Lease
-from jobs.models.login import FailedLogins, SignIn
+from jobs.models.login import FailedLogins, OpenIdAccount, SignIn
 from jobs.models.savepoint import Beginning, Savepoint, new_savepoint_id
 from jobs.models.schedule import Schedule, ScheduledRun, new_schedule_id
 from jobs.models.secret import Secret
@@ -36,9 +37,11 @@ __all__ = [
     "HistoryChunk",
     "Job",
     "JobFigures",
+    "JobManagerProcess",
     "JobVersion",
     "Lease",
     "Membership",
+    "OpenIdAccount",
     "Savepoint",
     "Schedule",
     "ScheduledRun",

@@ -90,6 +90,8 @@ SESSION_COOKIE_NAME = "headrace_session"
 CSRF_COOKIE_NAME = "headrace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("HEADRACE_HTTPS", default=False)
 SESSION_COOKIE_SAMESITE = "Lax"
+#: Seconds after a login until the next one is needed.
+SESSION_COOKIE_AGE = int(env.float("HEADRACE_SESSION_HOURS", default=168.0) * 3600)
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
@@ -106,7 +108,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
 ]
@@ -118,6 +119,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "jobs.audit_middleware.AuditMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -142,11 +144,38 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+#: The second has admins use the whole admin console.
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "jobs.role_backend.RoleBackend",
+]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+
+# --- secrets of jobs: the first key encrypts, all of them decrypt --------------------------------
+HEADRACE_SECRETS_KEYS = env.list("HEADRACE_SECRETS_KEYS", default=[])
+if path := env.str("HEADRACE_SECRETS_KEYS_FILE", default=""):
+    HEADRACE_SECRETS_KEYS = Path(path).read_text().split()
+HEADRACE_SECRETS_KEYS = HEADRACE_SECRETS_KEYS or [secret_key.of_secrets(HEADRACE_HOME)]
+
+# --- login at an OpenID provider, when HEADRACE_OIDC_ISSUER names one ---------------------------
+HEADRACE_OIDC_ISSUER = env.str("HEADRACE_OIDC_ISSUER", default="")
+HEADRACE_OIDC_CLIENT_ID = env.str("HEADRACE_OIDC_CLIENT_ID", default="")
+HEADRACE_OIDC_CLIENT_SECRET = env.str("HEADRACE_OIDC_CLIENT_SECRET", default="")
+HEADRACE_OIDC_SCOPES = env.str("HEADRACE_OIDC_SCOPES", default="openid profile email")
+#: The words on the button.
+HEADRACE_OIDC_NAME = env.str("HEADRACE_OIDC_NAME", default="Log in with the company account")
+HEADRACE_OIDC_USERNAME_CLAIM = env.str("HEADRACE_OIDC_USERNAME_CLAIM", default="preferred_username")
+HEADRACE_OIDC_GROUPS_CLAIM = env.str("HEADRACE_OIDC_GROUPS_CLAIM", default="groups")
+#: "platform=admin, payments-dev=payments:developer": what groups bring.
+HEADRACE_OIDC_ROLES = properties.oidc_roles(env.str("HEADRACE_OIDC_ROLES", default=""))
+#: Who is in none of them does not get in; empty: everybody whom the provider knows.
+HEADRACE_OIDC_REQUIRED_GROUPS = env.list("HEADRACE_OIDC_REQUIRED_GROUPS", default=[])
+#: Take the account here that has the provider's name for a person as that person's.
+HEADRACE_OIDC_LINK_ACCOUNTS = env.bool("HEADRACE_OIDC_LINK_ACCOUNTS", default=False)
 
 # --- database: SQLite in WAL mode, or any server by DATABASE_URL --------------------------------
 if env.str("DATABASE_URL", default=""):
@@ -181,9 +210,9 @@ SERVESTATIC_AUTOREFRESH = DEBUG
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         # First, because it decides that "not logged in" is answered by 401.
-        "rest_framework.authentication.TokenAuthentication",
+        "jobs.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
-        "rest_framework.authentication.BasicAuthentication",
+        "jobs.api.authentication.BasicAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

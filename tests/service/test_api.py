@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
-from jobs import actions, attempts, taskmanagers
+from jobs import actions, attempts, taskmanagers, tokens
 from jobs.models import Event, Job
 from jobs.states import JobState, change_state
 
@@ -51,7 +50,7 @@ def test_login_is_required(path: str) -> None:
 
 def test_a_token_logs_in(bob: User) -> None:
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.create(user=bob).key}")
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {tokens.create(bob, 'test')[1]}")
 
     assert client.get("/api/overview/").status_code == 200
 
