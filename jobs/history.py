@@ -29,7 +29,7 @@ Row = tuple[int, float, float, float]
 NAMES = 240
 LONGEST_NAME = 200
 #: Rows that one call of `prune` removes at most.
-AT_ONCE = 500
+AT_ONCE = 2_000
 
 
 def of_taskmanager(name: str) -> str:

@@ -22,7 +22,15 @@ from headrace.wire.failures import Cause
 from jobs import attempts, logtail, recording, taskmanagers
 from jobs.models import Attempt, TaskManager
 from jobs.states import AttemptState
-from workers import checkpoint_commands, drivers, memory, savepoint_commands, specs, strays
+from workers import (
+    checkpoint_commands,
+    drivers,
+    memory,
+    savepoint_commands,
+    specs,
+    strays,
+    vitals,
+)
 from workers.embedded.process import Identity
 
 log = structlog.get_logger(__name__)
@@ -68,6 +76,7 @@ class Supervisor:
         self._scales: dict[int, memory.Scales] = {}
         #: When it was first seen that a driver was asked to end, or has said that it ends.
         self._asked: dict[tuple[int, str], float] = {}
+        self._vitals = vitals.Gauge()
         self._strays = strays.Strays(taskmanager)
         self._strays.kill()
 
@@ -104,6 +113,16 @@ class Supervisor:
         self._next_beat = self._clock() + settings.HEADRACE_HEARTBEAT_INTERVAL
         self._strays.kill()
         checkpoint_commands.remove_left(self._taskmanager)
+        self._report_vitals()
+
+    def _report_vitals(self) -> None:
+        """Known of the processes of the drivers that were looked after in the tick before."""
+        pids = [pid for driver in self._drivers.values() for pid in driver.processes()]
+        try:
+            figures = self._vitals.look(pids, self._taskmanager.memory_mib)
+            taskmanagers.report(self._taskmanager, figures)
+        except Exception:
+            log.exception("vitals not reported")  # they are worth no job's trouble
 
     def _look_after(self, attempt: Attempt) -> None:
         if not attempt.is_on(self._taskmanager):

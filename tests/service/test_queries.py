@@ -26,6 +26,7 @@ from jobs.models import (
     AlertRule,
     Attempt,
     Job,
+    JobManagerProcess,
     Lease,
     Schedule,
     Slot,
@@ -45,7 +46,7 @@ LATER = timezone.now() + 24 * LONG
 #: Attributes that say when something was done last.
 PERIODIC = {"_evaluated", "_looked", "_renewed"}
 #: With a row for each that there is, not for each that there ever was.
-BOUNDED = {TaskManager, Slot, Lease, AlertRule, AlertChannel, Schedule}
+BOUNDED = {TaskManager, Slot, Lease, JobManagerProcess, AlertRule, AlertChannel, Schedule}
 GROWING = {model._meta.db_table for model in apps.get_app_config("jobs").get_models()} - {
     model._meta.db_table for model in BOUNDED
 }
