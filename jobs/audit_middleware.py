@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import iscoroutinefunction, markcoroutinefunction
 from typing import Any
 
-from asgiref.sync import sync_to_async
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBase
 
