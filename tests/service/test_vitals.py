@@ -14,7 +14,6 @@ from jobs import cluster_figures, history, jobmanagers, leases, taskmanagers
 from jobs.models import JobManagerProcess, TaskManager
 from jobs.states import JobState
 from tests.service.pages import make_job, make_taskmanager
-from workers import supervisor as supervisor_module
 from workers.jobmanager import JobManager
 from workers.supervisor import Limits, Supervisor
 from workers.vitals import Gauge
@@ -52,7 +51,7 @@ def test_vitals_that_cannot_be_had_cost_no_heartbeat(monkeypatch: pytest.MonkeyP
 
     row = taskmanagers.register("tm", "here", 1, 1, 2048)
     TaskManager.objects.update(last_heartbeat=timezone.now() - timedelta(days=1))
-    monkeypatch.setattr(supervisor_module.vitals.Gauge, "look", fail)
+    monkeypatch.setattr("workers.vitals.Gauge.look", fail)
 
     Supervisor(row, ["/none"], Limits(30, 30)).tick()
 
