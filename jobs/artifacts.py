@@ -23,6 +23,8 @@ MAX_PACKAGE_BYTES = 100 * 1024 * 1024
 #: A Python file, a SQL script, and what Python can import: a zip, a wheel.
 SUFFIXES = (".py", ".sql", *packages.SUFFIXES)
 KINDS = f"a Python file (.py), an archive ({' or '.join(packages.SUFFIXES)}) or a script (.sql)"
+#: The setting that says what of an archive is run.
+ENTRY_CLASS = packages.ENTRY_CLASS
 _CHUNK = 1024 * 1024
 
 

@@ -20,3 +20,20 @@ def speaks_of_secret(key: str) -> bool:
 def masked(configuration: Mapping[str, str]) -> dict[str, str]:
     """The settings with the values of those hidden whose keys speak of a secret."""
     return {key: MASK if speaks_of_secret(key) else value for key, value in configuration.items()}
+
+
+#: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma.
+_SECRET_IN_TEXT = re.compile(
+    rb"""(?ix) ["']?[\w.\-]* (?:pass(?:word|wd|phrase)|secret|token|credential
+        |(?:access|api|private)[._\-]?key) [\w.\-]* ["']? \s* [=:] \s*
+        (?: (?:bearer|basic) \s+ )? ( "[^"\n]*" | '[^'\n]*' | [^\s,;}\])]+ )"""
+)
+
+
+def in_text(text: bytes) -> bytes:
+    """As long as it was, with the values of secrets starred out."""
+    return _SECRET_IN_TEXT.sub(_starred, text)
+
+
+def _starred(found: re.Match[bytes]) -> bytes:
+    return found[0][: -len(found[1])] + b"*" * len(found[1])

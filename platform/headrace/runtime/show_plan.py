@@ -1,5 +1,6 @@
 """A program's plan without its run: `python -m headrace.runtime.show_plan P SETTINGS FILE ARGS...`.
 
+SETTINGS is JSON; `-` reads it from stdin, where no list of processes shows it.
 The program runs here up to its `execute`, where the plan is printed as one line of JSON and the
 process ends. No query is started and no source or sink is asked for anything. Spark starts only
 for a program that makes DataFrames.
@@ -51,7 +52,7 @@ def main(parallelism: str, settings: str, file: str, *arguments: str) -> None:
         arguments=list(arguments),
         parallelism=int(parallelism),
         checkpoint_dir=str(folder / "checkpoints"),
-        configuration=json.loads(settings),
+        configuration=json.loads(sys.stdin.read() if settings == "-" else settings),
     )
     run_context.use(run_context.platform(spec, folder, _PlanPrinter(folder, answer)))
     DataStreamWriter.start = DataStreamWriter.toTable = _no_query  # type: ignore[method-assign]
