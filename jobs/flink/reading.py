@@ -15,6 +15,8 @@ from rest_framework.request import Request
 MOST = 2_147_483_647
 #: Names in one `get=`: more than any vertex has metrics.
 NAMES = 10_000
+#: Ids in one list: what databases take as parameters.
+IDS = 1_000
 
 
 class TooLarge(APIException):

@@ -8,6 +8,7 @@ from django.urls import include, path
 
 from dashboard import access
 from jobs import logins, oidc
+from jobs.exports.views import MetricsView
 from jobs.flink import urls as flink
 
 urlpatterns = [
@@ -18,8 +19,7 @@ urlpatterns = [
     path("admin/login/", logins.at_the_console),
     path("admin/", admin.site.urls),
     path("api/", include("jobs.api.urls")),
-    path("", include("jobs.api.flink_savepoints")),
-    path("", include("jobs.api.flink_checkpoints")),
+    path("metrics", MetricsView.as_view(), name="metrics"),
     path("v1/", include(flink.prefixed)),
     path("", include("jobs.flink.urls")),
     path("", include("dashboard.urls")),
