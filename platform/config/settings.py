@@ -75,6 +75,8 @@ HEADRACE_UPLOADS = env.bool(
     "HEADRACE_UPLOADS",
     default=HEADRACE_PROPERTIES.get("web.submit.enable", "true").strip().lower() != "false",
 )
+#: Files of Flink's own dashboard, for /flink/: the jar flink-runtime-web, or its folder `web`.
+HEADRACE_FLINK_DASHBOARD = env.str("HEADRACE_FLINK_DASHBOARD", default="")
 #: Checkpoint rows kept per job.
 HEADRACE_CHECKPOINT_ROWS = env.int("HEADRACE_CHECKPOINT_ROWS", default=5000)
 

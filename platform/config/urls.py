@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.auth import views as auth
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from dashboard import access
 from jobs import logins, oidc
 from jobs.exports.views import MetricsView
+from jobs.flink import bundle
 from jobs.flink import urls as flink
 
 urlpatterns = [
@@ -21,6 +22,8 @@ urlpatterns = [
     path("api/", include("jobs.api.urls")),
     path("metrics", MetricsView.as_view(), name="metrics"),
     path("v1/", include(flink.prefixed)),
+    path("flink/", include("jobs.flink.urls")),
+    re_path(r"^flink/(?P<path>.*)$", bundle.file, name="flink-dashboard"),
     path("", include("jobs.flink.urls")),
     path("", include("dashboard.urls")),
 ]
