@@ -19,7 +19,16 @@ from django.utils import timezone
 
 from headrace.wire import checkpointing, packages
 from headrace.wire.savepoint import Restore
-from jobs import artifacts, beginnings, options, placement, restart_strategies, signals, versions
+from jobs import (
+    artifacts,
+    beginnings,
+    job_secrets,
+    options,
+    placement,
+    restart_strategies,
+    signals,
+    versions,
+)
 from jobs.artifacts import Artifact
 from jobs.models import Event, Job, Savepoint, Team, new_job_id
 from jobs.states import Ends, JobState, Wanted, change_state
@@ -110,7 +119,12 @@ def store(
     wish: Submission, user: User | None = None, *, team: Team | None = None, job_id: str = ""
 ) -> Job:
     """Submit what was checked before. It looks at no file: who holds a lock does not wait for a
-    file system. Raises InvalidJob when another job has claimed its savepoint since."""
+    file system. Raises InvalidJob when another job has claimed its savepoint since, and for a
+    secret that the team has not."""
+    try:
+        job_secrets.check(wish.configuration, team)
+    except options.InvalidOption as error:
+        raise InvalidJob(str(error)) from error
     with transaction.atomic():
         now = timezone.now()
         job = Job.objects.create(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 MASK = "••••••"
 
@@ -12,9 +12,13 @@ _SECRET_KEY = re.compile(
 )
 
 
+#: Speaks of secrets and only names them.
+_NAMES = "headrace.secrets"
+
+
 def speaks_of_secret(key: str) -> bool:
     """Whether the value of a setting of this name is to be hidden."""
-    return _SECRET_KEY.search(key) is not None
+    return key != _NAMES and _SECRET_KEY.search(key) is not None
 
 
 def masked(configuration: Mapping[str, str]) -> dict[str, str]:
@@ -37,3 +41,16 @@ def in_text(text: bytes) -> bytes:
 
 def _starred(found: re.Match[bytes]) -> bytes:
     return found[0][: -len(found[1])] + b"*" * len(found[1])
+
+
+#: Shorter pieces of a secret are found in too many words.
+_SHORTEST = 4
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets masked, and each line of one that has several."""
+    pieces = {piece for secret in secrets for piece in (secret, *secret.splitlines())}
+    for piece in sorted(pieces, key=len, reverse=True):
+        if len(piece.strip()) >= _SHORTEST:
+            text = text.replace(piece, MASK)
+    return text

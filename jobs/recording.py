@@ -21,6 +21,7 @@ from jobs import (
     attempts,
     checkpoint_requests,
     checkpoint_rows,
+    job_secrets,
     options,
     restart_strategies,
     savepoints,
@@ -93,8 +94,9 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
                 attempt,
                 at,
                 Attempt.Outcome.FAILED,
-                error=failed.error or "the driver failed without a reason",
-                traceback=failed.traceback,
+                error=job_secrets.hidden(attempt.job, failed.error)
+                or "the driver failed without a reason",
+                traceback=job_secrets.hidden(attempt.job, failed.traceback),
                 restartable=failed.restartable,
                 cause=Cause.of(failed.cause, restartable=failed.restartable),
             )

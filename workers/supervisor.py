@@ -19,7 +19,7 @@ from django.conf import settings
 
 from headrace.wire import commands, journal, text
 from headrace.wire.failures import Cause
-from jobs import attempts, logtail, recording, taskmanagers
+from jobs import attempts, job_secrets, logtail, recording, taskmanagers
 from jobs.models import Attempt, TaskManager
 from jobs.states import AttemptState
 from workers import (
@@ -171,7 +171,8 @@ class Supervisor:
         self._launches[attempt.pk] = self._launches.get(attempt.pk, 0) + 1
         try:
             specs.of(attempt).write(driver.run_dir)
-            driver.launch([*self._command, str(driver.run_dir)])
+            secrets = job_secrets.environment(attempt.job)
+            driver.launch([*self._command, str(driver.run_dir)], secrets)
         except Exception as error:
             words = f"the driver could not be launched: {error}"
             attempts.give_up(attempt, words, Cause.NOT_LAUNCHED)

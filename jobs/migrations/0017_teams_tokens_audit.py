@@ -7,91 +7,213 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0016_figures'),
+        ("jobs", "0016_figures"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('description', models.CharField(blank=True, max_length=500)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("description", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('username', models.CharField(db_index=True, max_length=150)),
-                ('action', models.CharField(db_index=True, max_length=80)),
-                ('target_kind', models.CharField(blank=True, max_length=40)),
-                ('target_id', models.CharField(blank=True, db_index=True, max_length=255)),
-                ('target_name', models.CharField(blank=True, max_length=255)),
-                ('detail', models.JSONField(blank=True, default=dict)),
-                ('result', models.CharField(choices=[('ok', 'done'), ('refused', 'refused'), ('failed', 'failed')], default='ok', max_length=8)),
-                ('via', models.CharField(choices=[('page', 'page'), ('api', 'API'), ('flink', "Flink's API"), ('console', 'admin console'), ('command', 'command line'), ('login', 'login')], max_length=8)),
-                ('address', models.CharField(blank=True, max_length=45)),
-                ('agent', models.CharField(blank=True, max_length=200)),
-                ('token', models.CharField(blank=True, max_length=120)),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ("username", models.CharField(db_index=True, max_length=150)),
+                ("action", models.CharField(db_index=True, max_length=80)),
+                ("target_kind", models.CharField(blank=True, max_length=40)),
+                ("target_id", models.CharField(blank=True, db_index=True, max_length=255)),
+                ("target_name", models.CharField(blank=True, max_length=255)),
+                ("detail", models.JSONField(blank=True, default=dict)),
+                (
+                    "result",
+                    models.CharField(
+                        choices=[("ok", "done"), ("refused", "refused"), ("failed", "failed")],
+                        default="ok",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "via",
+                    models.CharField(
+                        choices=[
+                            ("page", "page"),
+                            ("api", "API"),
+                            ("flink", "Flink's API"),
+                            ("console", "admin console"),
+                            ("command", "command line"),
+                            ("login", "login"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("address", models.CharField(blank=True, max_length=45)),
+                ("agent", models.CharField(blank=True, max_length=200)),
+                ("token", models.CharField(blank=True, max_length=120)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'audit log',
-                'ordering': ['-at', '-id'],
+                "verbose_name_plural": "audit log",
+                "ordering": ["-at", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='ApiToken',
+            name="ApiToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('prefix', models.CharField(max_length=12)),
-                ('sha256', models.CharField(editable=False, max_length=64, unique=True)),
-                ('role', models.PositiveSmallIntegerField(choices=[(1, 'viewer'), (2, 'operator'), (3, 'developer'), (4, 'admin')], default=4)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_from', models.CharField(blank=True, max_length=45)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='headrace_tokens', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='jobs.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("prefix", models.CharField(max_length=12)),
+                ("sha256", models.CharField(editable=False, max_length=64, unique=True)),
+                (
+                    "role",
+                    models.PositiveSmallIntegerField(
+                        choices=[(1, "viewer"), (2, "operator"), (3, "developer"), (4, "admin")],
+                        default=4,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_from", models.CharField(blank=True, max_length=45)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="headrace_tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to="jobs.team",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'API token',
-                'ordering': ['-created_at'],
+                "verbose_name": "API token",
+                "ordering": ["-created_at"],
             },
         ),
         migrations.AddField(
-            model_name='job',
-            name='team',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='jobs', to='jobs.team'),
+            model_name="job",
+            name="team",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="jobs",
+                to="jobs.team",
+            ),
         ),
         migrations.AddField(
-            model_name='schedule',
-            name='team',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='schedules', to='jobs.team'),
+            model_name="schedule",
+            name="team",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="schedules",
+                to="jobs.team",
+            ),
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.PositiveSmallIntegerField(choices=[(1, 'viewer'), (2, 'operator'), (3, 'developer'), (4, 'admin')], default=1)),
-                ('source', models.CharField(choices=[('hand', 'by hand'), ('oidc', 'the OpenID provider')], default='hand', max_length=4)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='headrace_memberships', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='jobs.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.PositiveSmallIntegerField(
+                        choices=[(1, "viewer"), (2, "operator"), (3, "developer"), (4, "admin")],
+                        default=1,
+                    ),
+                ),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[("hand", "by hand"), ("oidc", "the OpenID provider")],
+                        default="hand",
+                        max_length=4,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="headrace_memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="jobs.team",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['team__name', 'user__username'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('team__isnull', False)), fields=('user', 'team', 'source'), name='one_role_in_a_team'), models.UniqueConstraint(condition=models.Q(('team__isnull', True)), fields=('user', 'source'), name='one_role_in_the_cluster')],
+                "ordering": ["team__name", "user__username"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("team__isnull", False)),
+                        fields=("user", "team", "source"),
+                        name="one_role_in_a_team",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("team__isnull", True)),
+                        fields=("user", "source"),
+                        name="one_role_in_the_cluster",
+                    ),
+                ],
             },
         ),
     ]
