@@ -10,8 +10,7 @@ from django.db.models import Count
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import permissions
-from jobs.api import cluster
+from jobs import cluster_figures, permissions
 from jobs.flink import answers
 from jobs.roles import Role
 from jobs.states import JobState
@@ -61,12 +60,12 @@ class Overview(answers.View):
             "jobs-cancelled": counts.pop(JobState.CANCELED.value, 0),
             "jobs-failed": counts.pop(JobState.FAILED.value, 0),
         }
-        slots = cluster.overview()
+        slots = cluster_figures.of_cluster()
         return Response(
             {
-                "taskmanagers": slots["taskmanagers"],
-                "slots-total": slots["slots_total"],
-                "slots-available": slots["slots_free"],
+                "taskmanagers": slots["numRegisteredTaskManagers"],
+                "slots-total": slots["taskSlotsTotal"],
+                "slots-available": slots["taskSlotsAvailable"],
                 "jobs-running": sum(counts.values()),  # or waiting, as in Flink
                 **ended,
                 "flink-version": FLINK_VERSION,

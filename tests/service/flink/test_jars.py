@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,7 +116,7 @@ def test_a_program_is_uploaded_listed_run_and_removed(client: APIClient, alice: 
 def test_what_cannot_be_run_is_refused_with_the_reason(
     client: APIClient, name: str, content: bytes, reason: str
 ) -> None:
-    assert pytest.raises(AssertionError, uploaded, client, content, name).match(reason)
+    assert re.search(reason, why(sent(client, content, name)))
     assert not Upload.objects.exists()
 
 
@@ -179,7 +180,7 @@ def test_names_of_older_clients_go_on_to_work(client: APIClient) -> None:
         ({"savepointPath": "/nowhere/at/all"}, "savepoint"),
         ({"savepointPath": "/tmp", "claimMode": "STEAL"}, "claim mode"),
         ({"savepointPath": "/tmp", "allowNonRestoredState": "yes"}, "true or false"),
-        ({"flinkConfiguration": {"restart-strategy.type": "never-heard"}}, "never-heard"),
+        ({"flinkConfiguration": {"restart-strategy.type": "unheard"}}, "unheard"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_400(
@@ -262,7 +263,7 @@ import os, sys
 assert "SECRET_KEY" not in os.environ and os.getcwd() != "/", os.environ
 from headrace.datastream import StreamExecutionEnvironment
 env = StreamExecutionEnvironment.get_execution_environment()
-env.from_collection([1]).key_by(lambda x: x).map(str).name(sys.argv[1]).print()
+env.from_collection([1]).key_by(lambda x: x).reduce(max).name(sys.argv[1]).print()
 env.execute("planned")
 """
 
