@@ -9,33 +9,44 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Avg, Count, Max, Min
+from django.db.models import Q
 
-from dashboard import graph, overview, recent, series, staleness, verbs
-from jobs.models import Attempt, Checkpoint, Event, Job, Slot
-from jobs.states import JobState, Wanted
+from dashboard import (
+    checkpoints,
+    failures,
+    graph,
+    holding,
+    lag,
+    overview,
+    recent,
+    series,
+    staleness,
+    timeline,
+    verbs,
+    vertexview,
+)
+from dashboard.checkpoints import Checkpoints, Filter
+from dashboard.vertexview import OperatorRow, Spread, VertexView
+from jobs import figures, vertices
+from jobs.models import (
+    Alert,
+    AlertRule,
+    Attempt,
+    Beginning,
+    Checkpoint,
+    Event,
+    Job,
+    JobFigures,
+    Savepoint,
+    Slot,
+    Upgrade,
+)
+from jobs.states import AttemptState, JobState, Wanted
 
 #: Rows of one page of a history, and of the short list on the job's first page.
 PAGE, SHORT = 50, 8
 #: Bytes of a job file that the page shows.
 SOURCE_BYTES = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """One partition's place: `share` is its lag against the largest, in percent."""
-
-    number: str
-    offset: int | None
-    lag: int | None
-    share: int
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    name: str
-    lag: int | None
-    partitions: list[Partition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +68,13 @@ class Counter:
 
 
 class JobView:
-    """`before` is where a page of history begins: rows older than this id only."""
+    """`chosen` is what a page of history shows: rows older than an id only, or of one kind."""
 
-    def __init__(self, job: Job, now: datetime, before: int | None = None) -> None:
+    def __init__(self, job: Job, now: datetime, chosen: Filter | None = None) -> None:
         self.job = job
         self.now = now
-        self.before = before
+        self.chosen = chosen or Filter()
+        self.before = self.chosen.before
 
     # --- what it does ----------------------------------------------------------------------
 
@@ -95,8 +107,9 @@ class JobView:
         return list(self.job.slots.select_related("taskmanager"))
 
     @property
-    def graph(self) -> graph.Graph:
-        return graph.layout(self.job.plan or {})
+    def newest(self) -> int:
+        """Of the charts' data: when this changes there are new points to ask for."""
+        return self.recent.checkpoint_id if self.recent else 0
 
     @property
     def counters(self) -> list[Counter]:
@@ -116,35 +129,33 @@ class JobView:
         return self.attempts[0] if self.attempts else None
 
     @cached_property
-    def checkpoints(self) -> list[Checkpoint]:
-        rows = self.job.checkpoints.order_by("-checkpoint_id").defer("offsets", "phases")
-        if self.before is not None:
-            rows = rows.filter(checkpoint_id__lt=self.before)
-        return _with_attempts(list(rows[:PAGE]), self.job)
+    def checkpoints(self) -> Checkpoints:
+        return Checkpoints(self.job, self.chosen)
 
     @property
     def latest_checkpoints(self) -> list[Checkpoint]:
-        return self.checkpoints[:SHORT]
-
-    @property
-    def older_checkpoints(self) -> int | None:
-        """Where the next page of checkpoints begins."""
-        return self.checkpoints[-1].checkpoint_id if len(self.checkpoints) == PAGE else None
+        rows = self.job.checkpoints.order_by("-checkpoint_id").defer("offsets", "phases")
+        return checkpoints.with_attempts(list(rows[:SHORT]), self.job)
 
     @cached_property
-    def checkpoint_summary(self) -> Mapping[str, Any]:
-        """Over the rows that are kept: how many, and the spread of each figure."""
-        figures = ("duration", "state_size", "records_in", "transactions")
-        kinds = (("least", Min), ("mean", Avg), ("most", Max))
-        asked = {f"{f}_{name}": function(f) for f in figures for name, function in kinds}
-        found = self.job.checkpoints.order_by().aggregate(count=Count("pk"), **asked)
-        spread = {f: {name: found[f"{f}_{name}"] for name, _ in kinds} for f in figures}
-        return {"count": found["count"], **spread}
+    def timeline(self) -> timeline.Timeline:
+        return timeline.of(self.job, self.now)
 
     @cached_property
     def failures(self) -> list[Event]:
         rows = self.job.events.filter(kind=Event.Kind.FAILURE)
-        return list(rows.select_related("attempt").order_by("-at", "-id")[:PAGE])
+        rows = rows.select_related("attempt__taskmanager")
+        if self.before is not None:
+            rows = rows.filter(pk__lt=self.before)
+        return list(rows.order_by("-at", "-id")[:PAGE])
+
+    @property
+    def causes(self) -> list[failures.Cause]:
+        return failures.causes(self.failures)
+
+    @property
+    def older_failures(self) -> int | None:
+        return self.failures[-1].pk if len(self.failures) == PAGE else None
 
     @property
     def last_failure(self) -> Event | None:
@@ -166,19 +177,111 @@ class JobView:
     def older_events(self) -> int | None:
         return self.events[-1].pk if len(self.events) == PAGE else None
 
+    @cached_property
+    def savepoints(self) -> list[Savepoint]:
+        return list(self.job.savepoints.order_by("-created_at")[:PAGE])
+
+    @property
+    def beginning(self) -> Beginning | None:
+        return Beginning.objects.filter(job=self.job).first()
+
+    @cached_property
+    def upgrades(self) -> list[Upgrade]:
+        return list(self.job.upgrades.select_related("before", "after", "savepoint")[:SHORT])
+
+    @cached_property
+    def alerts(self) -> list[Alert]:
+        return list(self.job.alerts.select_related("rule").order_by("-id")[:PAGE])
+
+    @cached_property
+    def rules(self) -> list[AlertRule]:
+        """That watch this job, or all of them."""
+        return list(AlertRule.objects.filter(Q(job=self.job) | Q(job=None))[:PAGE])
+
+    @cached_property
+    def restarted(self) -> list[Attempt]:
+        """The newest attempts that failed."""
+        rows = self.job.attempts.filter(state=AttemptState.FAILED).order_by("-number")
+        return list(rows.only("number", "ended_at", "cause", "verdict", "job_id")[:SHORT])
+
     # --- where it reads --------------------------------------------------------------------
 
     @cached_property
-    def topics(self) -> list[Topic]:
+    def topics(self) -> list[lag.Topic]:
         """Topics and partitions with their place, from the last checkpoint."""
-        last = self.job.checkpoints.order_by("-checkpoint_id").values("offsets", "lag").first()
-        if last is None:
-            return []
-        offsets, lags = last["offsets"] or {}, last["lag"] or {}
+        return lag.topics(self.job)
+
+    # --- its vertices ----------------------------------------------------------------------
+
+    @cached_property
+    def vertices(self) -> dict[str, VertexView]:
+        """In the order of the graph, by id."""
+        known = figures.of_vertices(self.job)
+        seats = self.slots
+        return {
+            each.id: VertexView(each, known.get(each.id, []), seats)
+            for each in vertices.of(self.job.plan or {})
+        }
+
+    @property
+    def graph(self) -> graph.Graph:
+        return graph.of_vertices(self.vertices.values())
+
+    @cached_property
+    def measured_at(self) -> datetime | None:
+        """When the figures of its vertices were measured."""
+        return JobFigures.objects.filter(pk=self.job.pk).values_list("at", flat=True).first()
+
+    def operator_figures(self, vertex_id: str) -> list[dict[str, float]]:
+        return figures.of_operators(self.job, vertex_id)
+
+    def operators(self, vertex: VertexView) -> list[OperatorRow]:
+        """A vertex's operators with the sums of what their subtasks have counted."""
+        rows = self.operator_figures(vertex.id)
+        return [vertexview.operator_row(each, rows) for each in vertex.vertex.operators]
+
+    def way(self, vertex: VertexView) -> list[holding.Step]:
+        """What holds the vertex's watermark back."""
+        marks = {
+            each.id: [row.get("currentInputWatermark") for row in each.figures]
+            for each in self.vertices.values()
+        }
+        known = {each.id: each.vertex for each in self.vertices.values()}
+        return holding.way(vertex.vertex, known, marks)
+
+    @cached_property
+    def watermarks(self) -> Mapping[str, Mapping[str, Any]]:
+        """Operator's id -> what its driver says of its watermark."""
+        return figures.watermarks(self.job)
+
+    @cached_property
+    def latencies(self) -> list[dict[str, Any]]:
+        """A histogram for each pair of source and sink, with the operators' names."""
+        names = {
+            operator.id: operator.name
+            for each in self.vertices.values()
+            for operator in each.vertex.operators
+        }
         return [
-            _topic(name, offsets.get(name, {}), lags.get(name, {}))
-            for name in sorted({*offsets, *lags})
+            {
+                **each,
+                "source_name": names.get(each.get("source", ""), "all sources"),
+                "sink_name": names.get(each.get("sink", ""), "all sinks"),
+            }
+            for each in figures.latency(self.job)
         ]
+
+    @cached_property
+    def job_figures(self) -> list[tuple[str, float | str]]:
+        """Of the job as a whole, by name."""
+        return sorted(figures.of_job(self.job).items())
+
+    def spreads(self, vertex: VertexView) -> list[Spread]:
+        """Every metric of a vertex and of its operators, over its subtasks."""
+        return [*vertex.spreads, *vertexview.spreads(self.operator_figures(vertex.id))]
+
+    def accumulators(self, vertex_id: str | None = None) -> list[dict[str, str]]:
+        return figures.accumulators(self.job, vertex_id)
 
     # --- what it is ------------------------------------------------------------------------
 
@@ -196,32 +299,11 @@ class JobView:
         return list(series.RANGES)
 
 
-def _with_attempts(rows: list[Checkpoint], job: Job) -> list[Checkpoint]:
-    """Each row with the number of its attempt: one query for all of them."""
-    attempts = job.attempts.filter(pk__in={row.attempt_id for row in rows})
-    numbers = dict(attempts.values_list("pk", "number"))
-    for row in rows:
-        row.attempt_number = numbers.get(row.attempt_id)  # type: ignore[attr-defined]
-    return rows
-
-
 def phases(durations: Mapping[str, int]) -> list[Phase]:
     """The phases of a batch, longest first."""
     most = max(durations.values(), default=0) or 1
     ordered = sorted(durations.items(), key=lambda phase: -phase[1])
     return [Phase(name, ms, 100 * ms // most) for name, ms in ordered]
-
-
-def _topic(name: str, offsets: Mapping[str, int], lags: Mapping[str, int]) -> Topic:
-    most = max(lags.values(), default=0) or 1
-    numbers = sorted({*offsets, *lags}, key=lambda number: (len(number), number))
-    return Topic(
-        name=name,
-        lag=sum(lags.values()) if lags else None,
-        partitions=[
-            Partition(n, offsets.get(n), lags.get(n), 100 * lags.get(n, 0) // most) for n in numbers
-        ],
-    )
 
 
 def _words(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Secrets: encrypted in the table, in the environment of the drivers that name them, nowhere else."""
+"""Secrets: encrypted in the table, given to drivers of jobs that name them, seen nowhere else."""
 
 from __future__ import annotations
 
