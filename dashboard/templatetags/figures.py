@@ -16,8 +16,9 @@ from dashboard import formats
 from jobs import permissions
 
 register = template.Library()
-register.filter("may_submit", permissions.may_submit)
+register.filter("may_submit", permissions.may_submit_somewhere)
 register.filter("may_steer", permissions.may_steer)
+register.filter("may_keep_alerts", permissions.may_keep_alerts)
 
 
 @register.filter
