@@ -100,7 +100,8 @@ def role(user: Anybody, team: Team | int | None = None) -> Role | None:
     return rights(user).within(team.pk if isinstance(team, Team) else team)
 
 
-def _is(user: Anybody, least: Role, team: Team | int | None = None) -> bool:
+def is_at_least(user: Anybody, least: Role, team: Team | int | None = None) -> bool:
+    """Has this role in the team, or without one in the cluster."""
     found = role(user, team)
     return found is not None and found >= least
 
@@ -134,27 +135,29 @@ def visible_jobs(user: Anybody) -> QuerySet[Job]:
 
 
 def may_view(user: Anybody, job: Job) -> bool:
-    return _is(user, Role.VIEWER, job.team_id)
+    return is_at_least(user, Role.VIEWER, job.team_id)
 
 
 def may_operate(user: Anybody, job: Job) -> bool:
     """Cancel, suspend, resume, restart, savepoints: the job's operators."""
-    return _is(user, Role.OPERATOR, job.team_id)
+    return is_at_least(user, Role.OPERATOR, job.team_id)
 
 
 def may_develop(user: Anybody, job: Job) -> bool:
     """Bring a new version of the job, with code of its own or other arguments."""
-    return _is(user, Role.DEVELOPER, job.team_id)
+    return is_at_least(user, Role.DEVELOPER, job.team_id)
 
 
 def may_submit(user: Anybody, team: Team | int | None = None) -> bool:
     """Submit jobs of this team; without one, of the cluster. It runs code on the TaskManagers."""
-    return _is(user, Role.DEVELOPER, team)
+    return is_at_least(user, Role.DEVELOPER, team)
 
 
 def may_submit_somewhere(user: Anybody) -> bool:
     """Has a team, or the cluster, to submit jobs for: whether the page is shown."""
-    return may_submit(user) or teams(user, Role.DEVELOPER).exists()
+    own = rights(user)
+    known = [own.cluster, own.elsewhere, *own.teams.values()]
+    return any(role is not None and role >= Role.DEVELOPER for role in known)
 
 
 def may_upload(user: Anybody, team: Team | int | None = None) -> bool:
@@ -164,7 +167,7 @@ def may_upload(user: Anybody, team: Team | int | None = None) -> bool:
 
 def may_steer(user: Anybody) -> bool:
     """Operate the cluster: TaskManagers, and jobs of no team. For a job use `may_operate`."""
-    return _is(user, Role.OPERATOR)
+    return is_at_least(user, Role.OPERATOR)
 
 
 def may_keep_alerts(user: Anybody) -> bool:
@@ -185,4 +188,6 @@ def _token_allows(user: Anybody) -> bool:
 def may_administer(user: Anybody, team: Team | int | None = None) -> bool:
     """Keep accounts, teams, everybody's tokens and the audit log; with a team: its members and
     secrets."""
-    return _is(user, Role.ADMIN) or (team is not None and _is(user, Role.ADMIN, team))
+    return is_at_least(user, Role.ADMIN) or (
+        team is not None and is_at_least(user, Role.ADMIN, team)
+    )
