@@ -32,6 +32,10 @@ LONGEST_NAME = 200
 AT_ONCE = 2_000
 
 
+#: The subject of totals over all jobs: `jobs.cluster_history`.
+CLUSTER = "cluster"
+
+
 def of_taskmanager(name: str) -> str:
     """The subject of a TaskManager's vitals."""
     return f"taskmanager/{name}"

@@ -23,6 +23,7 @@ from django.utils import timezone
 from jobs import attempts, history, jobmanagers, leases, taskmanagers
 from workers import nudges, savepoint_commands, schedules, vitals
 from workers.alerts.rounds import Rounds
+from workers.exporting import Exporting
 from workers.listening import Listening
 from workers.round import Round
 from workers.word import Word
@@ -33,6 +34,7 @@ TICK_SECONDS = 0.5
 RENEW_SECONDS = 1.5
 PRUNE_SECONDS = 600.0
 REPORT_SECONDS = 10.0
+STOP_SECONDS = 2.0
 
 
 class JobManager:
@@ -54,6 +56,8 @@ class JobManager:
 
     def run(self) -> None:
         ear = nudges.Ear(nudges.line(), settings.REDIS_URL)
+        exporting = Exporting(lambda: self.leads)
+        exporting.start()
         while not self._stopped.is_set():
             began = time.monotonic()
             try:
@@ -69,6 +73,7 @@ class JobManager:
             ear.wait(TICK_SECONDS, self._stopped)
         if self._held is not None:
             leases.give_up(self._held)
+        exporting.stop(STOP_SECONDS)
         with contextlib.suppress(db.Error):
             jobmanagers.leave(self.name)
 

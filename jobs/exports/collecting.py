@@ -148,6 +148,10 @@ def _latencies(found: Mapping[str, Any]) -> dict[str, list[tuple[dict[str, str],
 
 def _numbers(values: Mapping[str, object]) -> dict[str, Value]:
     """What is text becomes 0, as in Flink; so it is seen that the metric is there."""
-    return {
-        name: value if isinstance(value, int | float) else 0.0 for name, value in values.items()
-    }
+    return {name: _number(value) for name, value in values.items()}
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, int | float) else 0.0

@@ -76,4 +76,4 @@ def _summary(family: str, labels: str, value: Histogram) -> list[str]:
 def _number(value: float) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
-    return repr(value) if not isinstance(value, bool) else str(int(value))
+    return repr(value)

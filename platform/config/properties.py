@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django.core.exceptions import ImproperlyConfigured
 
 from jobs import group_roles, options, placement, restart_strategies
+from jobs.exports import configuration as reporters
 
 VARIABLE = "HEADRACE_PROPERTIES"
 
@@ -25,6 +26,7 @@ def read(text: str) -> dict[str, str]:
         restart_strategies.read(found)
         placement.read({}, found)
         placement.spreads_out(found)
+        reporters.read(found)
     except options.InvalidOption as error:
         raise ImproperlyConfigured(f"{VARIABLE}: {error}") from error
     return found

@@ -19,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from jobs.models import Job, TaskManager, Team
 from jobs.states import JobState
 from tests.service.exports import running
+from tests.service.pages import make_taskmanager
 from workers.jobmanager import JobManager
 
 pytestmark = pytest.mark.django_db
@@ -149,7 +150,7 @@ def test_odd_names_and_labels_are_written_so_that_they_can_be_read(ask: Ask) -> 
 
 
 def test_jobs_that_ended_are_left_out_and_those_that_do_not_run_have_no_tasks(ask: Ask) -> None:
-    taskmanager = running.make_taskmanager()
+    taskmanager = make_taskmanager()
     ended = running.measured_job("ended", taskmanager)
     waits = running.measured_job("waits", taskmanager)
     Job.objects.filter(pk=ended.pk).update(state=JobState.FINISHED)
@@ -163,7 +164,7 @@ def test_jobs_that_ended_are_left_out_and_those_that_do_not_run_have_no_tasks(as
 
 
 def test_scopes_and_jobs_can_be_chosen(ask: Ask) -> None:
-    taskmanager = running.make_taskmanager()
+    taskmanager = make_taskmanager()
     one = running.measured_job("one", taskmanager)
     running.measured_job("two", taskmanager)
 
@@ -196,7 +197,7 @@ def test_everybody_sees_the_jobs_that_are_theirs_to_see() -> None:
 
 
 def test_prometheus_may_ask_as_it_does(admin_client: Client) -> None:
-    taskmanager = running.make_taskmanager()
+    taskmanager = make_taskmanager()
     for number in range(3):
         running.measured_job(f"job {number}", taskmanager)
     answer = admin_client.get(
@@ -213,7 +214,7 @@ def test_prometheus_may_ask_as_it_does(admin_client: Client) -> None:
 
 
 def test_many_jobs_take_as_many_queries_as_few(ask: Ask) -> None:
-    taskmanager = running.make_taskmanager()
+    taskmanager = make_taskmanager()
 
     def queries() -> int:
         with CaptureQueriesContext(
@@ -232,8 +233,8 @@ def test_many_jobs_take_as_many_queries_as_few(ask: Ask) -> None:
 
 
 def test_a_taskmanager_that_is_lost_is_left_out(ask: Ask) -> None:
-    running.make_taskmanager("here")
-    running.make_taskmanager("gone")
+    make_taskmanager("here")
+    make_taskmanager("gone")
     TaskManager.objects.update(vitals={"Status.JVM.CPU.Load": 0.5})
     TaskManager.objects.filter(name="gone").update(state="LOST")
 
