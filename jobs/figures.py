@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from headrace.wire import columns
 from jobs import job_times, vertices
 from jobs.models import Job, JobFigures
 
@@ -50,7 +51,15 @@ def measured(job: Job) -> dict[str, Any]:
 
 def of_vertices(job: Job) -> dict[str, list[Figures]]:
     """Vertex's id -> the figures of each subtask, Flink's task scope."""
-    return dict(measured(job).get("vertices", {}))
+    return vertex_figures(vertices.of(job.plan or {}), measured(job))
+
+
+def vertex_figures(
+    of: Iterable[vertices.Vertex], found: Mapping[str, Any]
+) -> dict[str, list[Figures]]:
+    """As `of_vertices`, from one of `rows_of`."""
+    tables = found.get("vertices", {})
+    return {v.id: columns.rows(tables[v.id], v.parallelism) for v in of if v.id in tables}
 
 
 def of_operators(job: Job, vertex_id: str) -> list[Figures]:
@@ -62,14 +71,14 @@ def of_operators(job: Job, vertex_id: str) -> list[Figures]:
 
 def operator_figures(vertex: vertices.Vertex, found: Mapping[str, Any]) -> list[Figures]:
     """As `of_operators`, from one of `rows_of`."""
-    subtasks: list[Figures] = []
+    tables = found.get("operators", {})
+    subtasks: list[Figures] = [{} for _ in range(vertex.parallelism)]
     for operator in vertex.operators:
         name = vertices.metric_name(operator.name)
-        for number, values in enumerate(found.get("operators", {}).get(operator.id, [])):
-            while len(subtasks) <= number:
-                subtasks.append({})
-            subtasks[number] |= {f"{name}.{metric}": value for metric, value in values.items()}
-    return subtasks
+        rows = columns.rows(tables.get(operator.id, {}), vertex.parallelism)
+        for all_, own in zip(subtasks, rows, strict=True):
+            all_.update({f"{name}.{metric}": value for metric, value in own.items()})
+    return subtasks if any(subtasks) else []
 
 
 def back_pressure(subtask_figures: Mapping[str, float]) -> float:

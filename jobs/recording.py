@@ -21,6 +21,7 @@ from jobs import (
     attempts,
     checkpoint_requests,
     checkpoint_rows,
+    figure_rows,
     job_secrets,
     options,
     restart_strategies,
@@ -30,7 +31,7 @@ from jobs.models import Attempt, Checkpoint, Event, Job
 from jobs.states import AttemptState, JobState, change_state
 
 #: Events that change nothing about the attempt.
-_ROUTINE = (events.CheckpointCompleted, events.Progressed)
+_ROUTINE = (events.CheckpointCompleted, events.Progressed, events.Measured)
 _CHECKPOINT_FIELDS = (
     *("started_at", "completed_at", "duration", "state_size", "state_rows", "records_in"),
     *("records_out", "transactions", "phases", "offsets", "lag", "latency", "watermark"),
@@ -49,6 +50,7 @@ def record(attempt: Attempt, entries: Sequence[Entry]) -> bool:
             return False
         _record_checkpoints(attempt, entries)
         _record_progress(attempt, entries)
+        figure_rows.record(attempt, entries)
         for entry in entries:
             _record_entry(attempt, entry)
     if all(isinstance(entry.event, _ROUTINE) for entry in entries):
@@ -78,8 +80,8 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
         case events.CheckpointFailed() as late:
             told = {"checkpoint": late.checkpoint_id, "in_a_row": late.in_a_row}
             _tell(attempt, at, late.error, told, Event.Kind.CHECKPOINT)
-        case events.CheckpointCompleted() | events.Progressed():
-            pass  # written together: `_record_checkpoints`, `_record_progress`
+        case events.CheckpointCompleted() | events.Progressed() | events.Measured():
+            pass  # written together: `_record_checkpoints`, `_record_progress`, `figure_rows`
         case events.SavepointCompleted() as made:
             savepoints.completed(attempt, made)
         case events.SavepointFailed() as not_made:

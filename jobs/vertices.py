@@ -78,7 +78,7 @@ def of(plan: Mapping[str, Any]) -> list[Vertex]:
         Vertex(
             id=of_head[head],
             name=_name(nodes, reads, kinds, members, head),
-            parallelism=int(nodes[head].get("parallelism") or 1),
+            parallelism=_parallelism(plan, nodes[head]),
             max_parallelism=int(
                 nodes[head].get("max_parallelism") or plan.get("max_parallelism") or MAX_PARALLELISM
             ),
@@ -106,6 +106,12 @@ def metric_name(name: str) -> str:
 def _id(node: Mapping[str, Any]) -> str:
     known = node.get("operator_id")
     return str(known) if known else operator_id(str(node.get("uid") or node["id"]))
+
+
+def _parallelism(plan: Mapping[str, Any], node: Mapping[str, Any]) -> int:
+    """No operator has more subtasks than the job."""
+    own, most = node.get("parallelism"), plan.get("parallelism")
+    return min(int(own or most or 1), int(most or own or 1))
 
 
 def _chain(nodes: Mapping[str, Any], number: str) -> str:

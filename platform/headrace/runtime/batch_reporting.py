@@ -16,6 +16,7 @@ from headrace.runtime import frames, job_sink, metrics, progress
 from headrace.runtime.context import RunContext
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
+from headrace.runtime.measuring.job_measures import JobMeasures
 from headrace.runtime.program import Program
 from headrace.wire import events, rundir
 
@@ -38,6 +39,7 @@ class BatchReporting:
         kept = context.checkpoint_dir / "headrace" / "counters.json"
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
+        self._measures = JobMeasures(program)
         self._idle_since = ""
         self._timers: list[int] = []
         self._records = 0
@@ -67,6 +69,7 @@ class BatchReporting:
         last = query.lastProgress
         newest = None if last is None else (last["runId"], last["batchId"], last["timestamp"])
         if newest is None or newest == self._newest:
+            self._measured(self._measures.due())
             return False  # all the recent ones take long to fetch
         self._newest = newest
         before = self._reported
@@ -79,6 +82,7 @@ class BatchReporting:
                 self._report_idle(found)
             elif found["batchId"] > self._reported:
                 self._tell(found["batchId"], found, reports.get(found["batchId"]))
+        self._measured(self._measures.due())
         return self._reported > before
 
     def take_timers(self) -> list[int]:
@@ -94,6 +98,14 @@ class BatchReporting:
     def finish(self) -> None:
         """No batch follows: what was counted since the last one goes into the totals."""
         self._totals.count(self._kafka.take_counts())
+
+    def tell_last(self) -> None:
+        """The attempt ends, however it does: figures that were not told yet."""
+        self._measured(self._measures.last())
+
+    def _measured(self, figures: events.Measured | None) -> None:
+        if figures is not None:
+            self._context.reporter.report(figures)
 
     def _tell(self, batch: int, found: Any, report: BatchReport | None) -> None:
         """1. to the terminal and the journal, 2. into the totals, 3. drop the report: a driver that
@@ -114,12 +126,13 @@ class BatchReporting:
             counted = _sum(counted, self._kafka.take_counts())
             self._kafka.batch_completed(plain)
         totals = self._totals.with_batch(batch, counted)
-        self._context.reporter.report(
-            progress.checkpoint(
-                batch, plain, report, totals, self._kafka.ends, self._kafka.committed
-            )
+        told = progress.checkpoint(
+            batch, plain, report, totals, self._kafka.ends, self._kafka.committed
         )
+        self._context.reporter.report(told)
         self._totals.add(batch, counted, report.metrics.accumulators if report else {})
+        if found is not None:  # else it was of an earlier attempt
+            self._measures.batch(told, report, self._totals.accumulators)
         job_sink.drop_report(self._context.checkpoint_dir, batch)
         self._reported = max(self._reported, batch)
 
@@ -128,6 +141,7 @@ class BatchReporting:
             self._idle_since = found["timestamp"]
             lag = progress.lag(_plain(found), self._kafka.ends)
             self._context.reporter.report(events.Progressed(lag=lag))
+            self._measures.idle(lag)
 
 
 class _Totals:
@@ -143,6 +157,10 @@ class _Totals:
             name: frames.loads(base64.b64decode(pickled))
             for name, pickled in kept.get("accumulators", {}).items()
         }
+
+    @property
+    def accumulators(self) -> Accumulators:
+        return self._accumulators
 
     def results(self) -> dict[str, Any]:
         return metrics.results(self.values, self._accumulators)

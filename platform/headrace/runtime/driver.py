@@ -47,7 +47,8 @@ class Journal:
 
     def report(self, event: events.Event) -> None:
         self.planned = self.planned or isinstance(event, events.Planned)
-        self._writer.append(event)
+        # figures that are lost with the machine are measured again
+        self._writer.append(event, durable=not isinstance(event, events.Measured))
 
 
 def main(run_dir: Path) -> int:

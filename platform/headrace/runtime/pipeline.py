@@ -79,8 +79,11 @@ class Pipeline:
             return
         if node.checked is not None and tag is None:
             elements = checked(node, node.checked, elements)
+        targets = node.outputs.get(tag)
+        if not targets:
+            return
         self.counts.of(node.id)[OUT] += len(elements)
-        for target in node.outputs.get(tag, ()):
+        for target in targets:
             self._deliver(target, elements)
 
     def finish(self) -> None:

@@ -16,6 +16,7 @@ def plan(program: Program) -> dict[str, Any]:
     sharing group and chain (the first node of those that would share a task of Flink)."""
     heads, groups = chains.chains(program), chains.slot_sharing_groups(program)
     return {
+        "parallelism": program.subtasks,
         "max_parallelism": program.max_parallelism,
         "nodes": [
             _node(program, node) | {"chain": heads[n], "slot_sharing_group": groups[n]}

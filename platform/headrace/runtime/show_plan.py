@@ -19,7 +19,8 @@ from typing import Any
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headrace.runtime import context as run_context
-from headrace.runtime import program_entry
+from headrace.runtime import program_entry, sql_program
+from headrace.sql.errors import SqlError
 from headrace.wire import events, packages
 from headrace.wire.spec import JobSpec
 
@@ -56,6 +57,9 @@ def main(parallelism: str, settings: str, file: str, *arguments: str) -> None:
     )
     run_context.use(run_context.platform(spec, folder, _PlanPrinter(folder, answer)))
     DataStreamWriter.start = DataStreamWriter.toTable = _no_query  # type: ignore[method-assign]
+    if file.endswith(".sql"):
+        os.write(answer, (json.dumps(_of_script(Path(file), spec)) + "\n").encode())
+        sys.exit()
     entry_class = spec.configuration.get(packages.ENTRY_CLASS, "")
     try:
         program_entry.run(Path(file), arguments, folder, entry_class)
@@ -63,6 +67,13 @@ def main(parallelism: str, settings: str, file: str, *arguments: str) -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     sys.exit(f"{file} ended without executing a job")
+
+
+def _of_script(file: Path, spec: JobSpec) -> dict[str, Any]:
+    try:
+        return sql_program.plan(file.read_text(encoding="utf-8"), spec.parallelism)
+    except (SqlError, UnicodeDecodeError) as error:
+        sys.exit(f"{file.name}: {error}")
 
 
 def _no_query(*_: Any, **__: Any) -> Any:

@@ -15,6 +15,7 @@ from headrace.runtime.context import RunContext, StopRequest
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.spark_offsets import SparkOffsets
+from headrace.wire import events
 
 
 class Progress(dict[str, Any]):
@@ -87,7 +88,10 @@ def test_progress_is_fetched_only_when_there_is_some(tmp_path: Path) -> None:
     query.ends(2, run="second")
     assert reporting.take(query)
     assert query.fetched == 3
-    assert [event.checkpoint_id for event in told.events] == [1, 2, 3]
+    reporting.tell_last()
+    made = [event for event in told.events if isinstance(event, events.CheckpointCompleted)]
+    assert [event.checkpoint_id for event in made] == [1, 2, 3]
+    assert isinstance(told.events[-1], events.Measured)
 
 
 def test_what_a_driver_did_not_live_to_drop_counts_once(tmp_path: Path) -> None:
