@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from dashboard import access, bulk
+from dashboard import access, bulk, joblist, scope
 from dashboard.views import live
 from jobs import permissions
 
@@ -25,6 +25,9 @@ def show(request: HttpRequest) -> HttpResponse:
         "dashboard/jobs/page.html",
         bulk=bulk.VERBS.values() if acts else (),
         here=request.get_full_path(),
+        teams=joblist.teams(scope.of(request.user)),
+        team=request.GET.get("team", ""),
+        archived=request.GET.get("archived", ""),
     )
 
 
