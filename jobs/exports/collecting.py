@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from headrace.wire import columns
 from jobs import cluster_figures, figures, vertices
 from jobs.exports import extras
 from jobs.exports.samples import (
@@ -85,7 +86,7 @@ def _of_vertices(
     for vertex in vertices.of(job.plan or {}):
         tasks = _tasks(job, attempt, vertex)
         if TASK in wanted:
-            for index, values in enumerate(found.get("vertices", {}).get(vertex.id, [])):
+            for index, values in enumerate(_subtasks(found, "vertices", vertex.id, vertex)):
                 yield Group(TASK, tasks | _subtask(job, attempt, vertex, index), _numbers(values))
         for operator in vertex.operators:
             own = tasks | {"operator_id": operator.id, "operator_name": operator.name}
@@ -94,8 +95,14 @@ def _of_vertices(
                 values = {"latency.source_id.operator_id.operator_subtask_index.latency": value}
                 yield Group(TASK, tasks | subtask | variables, values)
             if OPERATOR in wanted:
-                for index, values in enumerate(found.get("operators", {}).get(operator.id, [])):
+                for index, values in enumerate(_subtasks(found, "operators", operator.id, vertex)):
                     yield from _keyed(own | _subtask(job, attempt, vertex, index), values)
+
+
+def _subtasks(
+    found: Mapping[str, Any], kind: str, id_: str, vertex: vertices.Vertex
+) -> list[columns.Row]:
+    return columns.rows(found.get(kind, {}).get(id_, {}), vertex.parallelism)
 
 
 def _tasks(job: Job, attempt: Attempt, vertex: vertices.Vertex) -> dict[str, str]:

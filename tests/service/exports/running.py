@@ -18,6 +18,7 @@ TASK = {
     "numRecordsInPerSecond": 12.5,
     "numRecordsOutPerSecond": 11.0,
     "numBytesIn": 4_000,
+    "numBytesInPerSecond": 400.0,
     "busyTimeMsPerSecond": 300.0,
     "idleTimeMsPerSecond": 650.0,
     "backPressuredTimeMsPerSecond": 50.0,
@@ -33,20 +34,19 @@ LATENCY = {
     **{"source": SOURCE, "sink": SINK, "count": 500, "mean": 800.0, "p50": 700.0, "p75": 800.0},
     **{"p95": 950.0, "p98": 980.0, "p99": 990.0, "p999": 999.0},
 }
+#: As `headrace.wire.columns` has it: one value for all subtasks, or one for each.
 MEASURED: dict[str, Any] = {
     "job": {"numRecordsInPerSecond": 25.0, "numRecordsOutPerSecond": 22.0},
-    "vertices": {vertex: [TASK, TASK] for vertex in (SOURCE, WINDOW, SINK)},
+    "vertices": dict.fromkeys((SOURCE, WINDOW, SINK), TASK),
     "operators": {
-        SOURCE: [
-            {
-                **OPERATOR,
-                "watermarkLag": 1_500,
-                "split.flights-0.watermark.currentWatermark": 1_357_034_400_000,
-                f"{PARTITION}.0.currentOffset": 90_001,
-            }
-        ],
-        WINDOW: [{**OPERATOR, "numLateRecordsDropped": 3, "my group.my counter": 7}],
-        SINK: [{**OPERATOR, "numRecordsSend": 90, "currentSendTime": 5}],
+        SOURCE: {
+            **OPERATOR,
+            "watermarkLag": 1_500,
+            "split.flights-0.watermark.currentWatermark": [1_357_034_400_000, None],
+            f"{PARTITION}.0.currentOffset": [90_001, None],
+        },
+        WINDOW: {**OPERATOR, "numLateRecordsDropped": [3, 0], "my group.my counter": 7},
+        SINK: {**OPERATOR, "numRecordsSend": 90, "currentSendTime": 5},
     },
     "latency": [{**LATENCY, "to": "pre-commit"}, {**LATENCY, "to": "visible"}],
     "partitions": {"flights": {"0": {"lag": 120, "trend": -20.0, "catch_up": 6.0}}},
