@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from django.contrib.auth.models import User
 from django.urls import resolve
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
+from jobs import tokens
+
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def client(alice: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(alice)
-    return client
 
 
 @pytest.mark.parametrize("path", ["/jobs/nothing/here", "/v1/nope", "/taskmanagers/x/y/z"])
@@ -40,8 +36,21 @@ def test_pages_stay_where_they_are(path: str) -> None:
     assert resolve(path).app_name == "dashboard"
 
 
-def test_a_token_logs_in(alice: User) -> None:
+@pytest.mark.parametrize("word", ["Token", "Bearer"])
+def test_a_token_logs_in(alice: User, word: str) -> None:
+    _, key = tokens.create(alice, "mine")
     client = APIClient()
-    client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.create(user=alice).key}")
+    client.credentials(HTTP_AUTHORIZATION=f"{word} {key}")
+
+    assert client.get("/v1/nope").status_code == 404
+
+
+def test_name_and_password_log_in(alice: User) -> None:
+    """As in http://name:password@host/, which all of Flink's clients can be given."""
+    alice.set_password("alice-password")
+    alice.save()
+    client = APIClient()
+    credentials = base64.b64encode(b"alice:alice-password").decode()
+    client.credentials(HTTP_AUTHORIZATION=f"Basic {credentials}")
 
     assert client.get("/v1/nope").status_code == 404
