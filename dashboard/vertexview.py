@@ -73,9 +73,10 @@ class Seat:
     taskmanager: TaskManager | None
     subtasks: list[Subtask]
 
-    def __getitem__(self, name: str) -> float | None:
-        """The sum of a figure; templates write `seat.numRecordsIn`."""
-        return total((each.figures for each in self.subtasks), name)
+    def __getitem__(self, name: str) -> float:
+        """The sum of a figure; templates write `seat.numRecordsIn`. Raises KeyError for what is
+        none: the template then looks for an attribute."""
+        return _found(total((each.figures for each in self.subtasks), name), name)
 
     @property
     def load(self) -> load.Load | None:
@@ -123,9 +124,9 @@ class VertexView:
     def total(self, name: str) -> float | None:
         return total(self.figures, name)
 
-    def __getitem__(self, name: str) -> float | None:
-        """The sum of a figure; templates write `vertex.numRecordsIn`."""
-        return self.total(name)
+    def __getitem__(self, name: str) -> float:
+        """As `total`; templates write `vertex.numRecordsIn`. Raises KeyError as that of `Seat`."""
+        return _found(self.total(name), name)
 
     @cached_property
     def load(self) -> load.Load | None:
@@ -202,6 +203,12 @@ def spreads(rows: Sequence[Mapping[str, float]]) -> list[Spread]:
         Spread(name, min(values), sum(values) / len(values), max(values), sum(values))
         for name, values in sorted(columns.items())
     ]
+
+
+def _found(value: float | None, name: str) -> float:
+    if value is None:
+        raise KeyError(name)
+    return value
 
 
 def _is_number(value: object) -> bool:

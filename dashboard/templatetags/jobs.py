@@ -16,6 +16,8 @@ from dashboard.holding import Step
 from dashboard.jobview import JobView
 from dashboard.load import Load
 from dashboard.vertexview import COLUMNS, PAGE, OperatorRow, Spread, Subtask, VertexView, spreads
+from jobs.models import Alert
+from jobs.states import AlertState
 
 register = template.Library()
 
@@ -123,6 +125,11 @@ def plain(value: float) -> str:
 @register.filter
 def last_part(path: str) -> str:
     return PurePath(path).name
+
+
+@register.filter
+def alert_state(alert: Alert) -> AlertState:
+    return AlertState(alert.state)
 
 
 @register.filter

@@ -63,7 +63,7 @@ def _user(request: HttpRequest) -> Any:
 def take(request: HttpRequest, job_id: str) -> HttpResponse:
     """A savepoint, after which the job runs on, stops or is cancelled."""
     job = job_to_change(request, job_id, permissions.may_operate)
-    form = SavepointForm(request.POST or None)
+    form = SavepointForm(request.POST or None, initial={"then": request.GET.get("then", "")})
     if request.method == "POST" and form.is_valid():
         values = {**form.cleaned_data, "then": Savepoint.Then(form.cleaned_data["then"])}
         try:
