@@ -124,8 +124,8 @@ VERBS = {
             "suspend",
             "Suspend",
             "pause",
-            "Each job ends behind its current batch and frees its slots; resume goes on from there, "
-            "no record lost, none twice.",
+            "Each job ends behind its current batch and frees its slots; resume goes on from "
+            "there, no record lost, none twice.",
             "Suspending",
             verbs.VERBS["suspend"].offered,
             actions.suspend,

@@ -13,7 +13,10 @@ from dashboard.views import (
     jobs,
     live,
     overview,
+    processcharts,
+    processlog,
     schedules,
+    secrets,
     submit,
     taskmanagers,
     teams,
@@ -21,6 +24,7 @@ from dashboard.views import (
 
 urlpatterns = [
     path("", overview.show, name="overview"),
+    path("charts/", processcharts.cluster, name="overview-charts"),
     path("live/<slug:name>/", live.stream, name="live"),
     path("jobs/", jobs.show, name="jobs"),
     path("jobs/act/", jobs.act, name="jobs-act"),
@@ -36,7 +40,19 @@ urlpatterns = [
     path("taskmanagers/", taskmanagers.show_all, name="taskmanagers"),
     path("taskmanagers/<str:name>/", taskmanagers.show, name="taskmanagers-one"),
     path("taskmanagers/<str:name>/act/<slug:verb>/", taskmanagers.act, name="taskmanagers-act"),
+    path("taskmanagers/<str:name>/charts/", processcharts.taskmanager, name="taskmanagers-charts"),
+    path("taskmanagers/<str:name>/log/", processlog.taskmanager, name="taskmanagers-log"),
+    path(
+        "taskmanagers/<str:name>/log/<str:file>/<slug:part>/",
+        processlog.taskmanager,
+        name="taskmanagers-log-part",
+    ),
     path("jobmanager/", jobmanager.show, name="jobmanager"),
+    path("jobmanager/charts/", processcharts.jobmanager, name="jobmanager-charts"),
+    path("jobmanager/log/", processlog.jobmanager, name="jobmanager-log"),
+    path(
+        "jobmanager/log/<str:file>/<slug:part>/", processlog.jobmanager, name="jobmanager-log-part"
+    ),
     path("jobmanager/configuration/", jobmanager.configuration, name="jobmanager-configuration"),
     path("jobmanager/environment/", jobmanager.show_environment, name="jobmanager-environment"),
     path("alerts/", alerts.show, name="alerts"),
@@ -57,6 +73,8 @@ urlpatterns = [
     path("account/sessions/<int:pk>/end/", account.end_session, name="account-session-end"),
     path("account/sessions/end/", account.end_other_sessions, name="account-sessions-end"),
     path("account/password/", account.password, name="account-password"),
+    path("secrets/", secrets.show, name="secrets"),
+    path("secrets/<int:pk>/delete/", secrets.delete, name="secrets-delete"),
     path("teams/", teams.show_all, name="teams"),
     path("teams/new/", teams.edit, name="teams-new"),
     path("teams/roles/", teams.give, name="teams-cluster-give"),

@@ -79,6 +79,7 @@ GROUPS: tuple[tuple[str, tuple[Item, ...]], ...] = (
         "Administration",
         (
             Item("Teams", "teams", "team", right=_has_teams),
+            Item("Secrets", "secrets", "key", right=permissions.may_submit_somewhere),
             Item("Audit Log", "audit", "list", right=permissions.may_administer),
         ),
     ),

@@ -163,7 +163,7 @@ class Overview:
 
 
 def counted(found: Mapping[str, int]) -> list[Counted]:
-    """Jobs by state, in the order of a job's life; of the states always counted, none is left out."""
+    """Jobs by state, in the order of a job's life; those always counted are there if none is."""
     return [
         Counted(state, found.get(state, 0))
         for state in _ORDER

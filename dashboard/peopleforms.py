@@ -87,3 +87,28 @@ class MemberForm(forms.Form):
     @property
     def words(self) -> str:
         return " ".join(str(error) for errors in self.errors.values() for error in errors)
+
+
+class SecretForm(forms.Form):
+    """A name that is there already gets another value."""
+
+    name = forms.CharField(
+        max_length=80,
+        help_text="Capital letters, digits and _; of one that is there, the value is replaced.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    value = forms.CharField(
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}), strip=False
+    )
+    team = forms.ModelChoiceField(
+        Team.objects.none(), label="For jobs of", required=False, empty_label="everybody"
+    )
+    description = forms.CharField(max_length=500, required=False)
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        team = self.fields["team"]
+        assert isinstance(team, forms.ModelChoiceField)
+        team.queryset = permissions.teams(user, Role.ADMIN)
+        if not permissions.may_administer(user):
+            team.required, team.empty_label = True, None

@@ -1,4 +1,4 @@
-"""Tags of the pages' frame and of their lists: navigation, sorting, pages of a list, form fields."""
+"""Tags of the pages' frame, lists and forms: navigation, sorting, pages of a list, fields."""
 
 from __future__ import annotations
 

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
-from dashboard import access, environment
+from dashboard import access, environment, processcharts, series
 from dashboard.views import live
 
 
 @access.page
 def show(request: HttpRequest) -> HttpResponse:
-    return live.show(request, "jobmanager", "dashboard/jobmanager/page.html", tab="metrics")
+    return live.show(
+        request,
+        "jobmanager",
+        "dashboard/jobmanager/page.html",
+        tab="metrics",
+        charts=processcharts.JOBMANAGER,
+        ranges=series.RANGES,
+        address=reverse("dashboard:jobmanager-charts"),
+    )
 
 
 @access.page

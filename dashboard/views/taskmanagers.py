@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from dashboard import access
+from dashboard import access, processcharts, series
 from dashboard.asking import Deed, ask
 from dashboard.views import live
 from jobs import audit, permissions, taskmanagers
@@ -55,6 +55,9 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
         tm=row,
         deed=deed if permissions.may_steer(request.user) else None,
         tab="metrics",
+        charts=processcharts.TASKMANAGER,
+        ranges=series.RANGES,
+        address=reverse("dashboard:taskmanagers-charts", args=[name]),
     )
 
 

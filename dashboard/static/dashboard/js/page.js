@@ -1,5 +1,6 @@
 // What every page does: clocks, live regions, confirmations, menus that close.
 
+import { startForms } from "./choosing.js";
 import { startConfirm } from "./confirm.js";
 import { startLive } from "./live.js";
 import { startClocks } from "./times.js";
@@ -7,6 +8,7 @@ import { startClocks } from "./times.js";
 startClocks();
 startLive();
 startConfirm();
+startForms();
 
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
