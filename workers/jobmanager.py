@@ -21,7 +21,7 @@ from django.db import close_old_connections
 from django.utils import timezone
 
 from jobs import attempts, history, jobmanagers, leases, taskmanagers
-from workers import nudges, savepoint_commands, schedules, vitals
+from workers import diagnosing, nudges, savepoint_commands, schedules, vitals
 from workers.alerts.rounds import Rounds
 from workers.exporting import Exporting
 from workers.listening import Listening
@@ -49,6 +49,7 @@ class JobManager:
         self._vitals = vitals.Gauge()
         self._began = timezone.now()
         self._stands_by = False
+        self._diagnosing = diagnosing.Diagnosing(jobmanager=self.name)
         self._listening = Listening()
         self._word = Word()
         self._alerts = Rounds()
@@ -99,6 +100,7 @@ class JobManager:
             log.warning("deposed", error=str(error))
             self._held = None
         self._report()
+        self._diagnosing.look()
 
     def _report(self) -> None:
         """Also while it stands by."""

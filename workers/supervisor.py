@@ -24,6 +24,7 @@ from jobs.models import Attempt, TaskManager
 from jobs.states import AttemptState
 from workers import (
     checkpoint_commands,
+    diagnosing,
     drivers,
     memory,
     savepoint_commands,
@@ -77,6 +78,7 @@ class Supervisor:
         #: When it was first seen that a driver was asked to end, or has said that it ends.
         self._asked: dict[tuple[int, str], float] = {}
         self._vitals = vitals.Gauge()
+        self._diagnosing = diagnosing.Diagnosing(taskmanager=taskmanager)
         self._strays = strays.Strays(taskmanager)
         self._strays.kill()
 
@@ -100,6 +102,7 @@ class Supervisor:
         self._asked = {key: at for key, at in self._asked.items() if key[0] in seen}
         savepoint_commands.carry(self._taskmanager)
         checkpoint_commands.carry(self._taskmanager)
+        self._diagnosing.look()
 
     @property
     def overdue(self) -> float:

@@ -15,8 +15,8 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import cluster_figures, leases, log_files, masking, permissions
-from jobs.flink import answers, cluster_logs, metrics
+from jobs import cluster_figures, diagnostics, jobmanagers, leases, log_files, masking, permissions
+from jobs.flink import answers, cluster_logs, metrics, thread_dumps
 from jobs.models import Lease
 
 
@@ -85,10 +85,13 @@ class Stdout(ClusterView):
 
 
 class ThreadDump(ClusterView):
-    """GET /jobmanager/thread-dump"""
+    """GET /jobmanager/thread-dump: empty while nobody leads."""
 
     def get(self, request: Request) -> Response:
-        return Response({"threadInfos": []})
+        leader = jobmanagers.leader()
+        if leader is None:
+            return Response({"threadInfos": []})
+        return thread_dumps.answered(diagnostics.of_jobmanager(leader, self.user))
 
 
 class Profiler(ClusterView):

@@ -14,8 +14,16 @@ from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import cluster_figures, log_files, permissions, taskmanagers
-from jobs.flink import answers, cluster_jobmanager, cluster_logs, metrics, reading, times
+from jobs import cluster_figures, diagnostics, log_files, permissions, taskmanagers
+from jobs.flink import (
+    answers,
+    cluster_jobmanager,
+    cluster_logs,
+    metrics,
+    reading,
+    thread_dumps,
+    times,
+)
 from jobs.models import Slot, TaskManager
 from jobs.states import TaskManagerState
 
@@ -144,8 +152,11 @@ class ThreadDump(TaskManagerView):
     """GET /taskmanagers/:taskmanagerid/thread-dump"""
 
     def get(self, request: Request, taskmanager_id: str) -> Response:
-        self.row(taskmanager_id)
-        return Response({"threadInfos": []})
+        row = self.row(taskmanager_id)
+        try:
+            return thread_dumps.answered(diagnostics.of_taskmanager(row, self.user))
+        except diagnostics.NotRunning as error:
+            raise answers.not_found(f"{error}.") from None
 
 
 def _rows() -> QuerySet[TaskManager]:

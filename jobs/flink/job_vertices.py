@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import figures, vertices
+from jobs import diagnostics, figures, vertices
 from jobs.flink import (
     answers,
     distributions,
@@ -19,7 +20,7 @@ from jobs.flink import (
     tasks,
     times,
 )
-from jobs.models import Job, JobFigures
+from jobs.models import Diagnosis, Job, JobFigures
 from jobs.vertices import Vertex
 
 #: Flame graphs are off, or nothing was sampled yet.
@@ -155,14 +156,24 @@ class BackPressure(View):
 
 
 class FlameGraph(View):
-    """GET /jobs/:jobid/vertices/:vertexid/flamegraph"""
+    """GET /jobs/:jobid/vertices/:vertexid/flamegraph
+
+    Of all Python processes of the job: which vertex a sample is of is not known. Asking begins
+    with new samples when the last are old, and answers the last there are."""
 
     def get(self, request: Request, job_id: str, vertex_id: str) -> Response:
         task = self.task(job_id, vertex_id)
-        reading.choice(request, "type", ("full", "on_cpu", "off_cpu"), "full")
+        job = task.job
+        kind = reading.choice(request, "type", diagnostics.TYPES, diagnostics.FULL)
         if reading.parameter(request, "subtaskindex"):
             self.subtask(task, str(reading.number(request, "subtaskindex", 0)))
-        return Response(NO_FLAME_GRAPH)
+        with contextlib.suppress(diagnostics.NotRunning):  # what was seen before is still told
+            diagnostics.of_job(job, Diagnosis.Kind.FLAME_GRAPH, self.user)
+        newest = diagnostics.newest_of_job(job, Diagnosis.Kind.FLAME_GRAPH)
+        tree = None if newest is None else diagnostics.tree(newest, kind)
+        if newest is None or tree is None:
+            return Response(NO_FLAME_GRAPH)
+        return Response({"endTimestamp": times.of(newest.answered_at), "data": tree})
 
 
 class Watermarks(View):

@@ -5,6 +5,7 @@ from jobs.models.attempt import Attempt
 from jobs.models.audit import AuditEntry
 from jobs.models.checkpoint import Checkpoint
 from jobs.models.checkpoint_request import CheckpointRequest, new_trigger_id
+from jobs.models.diagnosis import Diagnosis
 from jobs.models.event import Event
 from jobs.models.figures import JobFigures
 from jobs.models.history import HistoryChunk
@@ -32,6 +33,7 @@ __all__ = [
     "Beginning",
     "Checkpoint",
     "CheckpointRequest",
+    "Diagnosis",
     "Event",
     "FailedLogins",
     "HistoryChunk",
