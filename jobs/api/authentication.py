@@ -24,9 +24,9 @@ class TokenAuthentication(authentication.BaseAuthentication):
             return None
         if len(words) != 2:
             raise exceptions.AuthenticationFailed("The token is missing, or has spaces in it.")
-        return self._found(request, words[1].decode("latin-1"))
+        return self.found(request, words[1].decode("latin-1"))
 
-    def _found(self, request: Request, key: str) -> tuple[User, ApiToken]:
+    def found(self, request: Request, key: str) -> tuple[User, ApiToken]:
         token = tokens.find(key)
         if token is None:
             raise exceptions.AuthenticationFailed(
@@ -42,13 +42,16 @@ class TokenAuthentication(authentication.BaseAuthentication):
 
 
 class BasicAuthentication(authentication.BasicAuthentication):
-    """Name and password, as often as `jobs.throttling` lets them be tried."""
+    """Name and password, as often as `jobs.throttling` lets them be tried. A token in the place of
+    the password is a token: some tools know no more than `http://name:password@host`."""
 
     www_authenticate_realm = "headrace"
 
     def authenticate_credentials(
         self, userid: str, password: str, request: Any = None
-    ) -> tuple[User, None]:
+    ) -> tuple[User, ApiToken | None]:
+        if password.startswith(tokens.MARK):
+            return TokenAuthentication().found(request, password)
         address = audit.address(request)
         until = throttling.blocked_until(userid, address)
         if until is not None:

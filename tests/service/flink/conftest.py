@@ -13,7 +13,16 @@ from rest_framework.test import APIClient
 
 from headrace.wire import columns
 from jobs import actions, vertices
-from jobs.models import Attempt, Checkpoint, Event, Job, JobFigures, Savepoint, TaskManager
+from jobs.models import (
+    Attempt,
+    Checkpoint,
+    Diagnosis,
+    Event,
+    Job,
+    JobFigures,
+    Savepoint,
+    TaskManager,
+)
 from jobs.states import AttemptState, JobState, SavepointState
 
 PROGRAM = b"print('never run')\n"
@@ -226,6 +235,16 @@ def add_savepoint(job: Job, checkpoint_id: int, **fields: Any) -> Savepoint:
         size=4321,
         completed_at=timezone.now(),
         **fields,
+    )
+
+
+def answer_threads(taskmanager: TaskManager) -> None:
+    """As if it had been asked for its threads just now."""
+    Diagnosis.objects.create(
+        kind=Diagnosis.Kind.THREADS,
+        taskmanager=taskmanager,
+        answered_at=timezone.now(),
+        answer={"threads": [{"name": "main", "text": "at main.py:1"}]},
     )
 
 

@@ -16,6 +16,7 @@ from jobs.models import Event, Job, Lease, Membership, TaskManager, Team
 from jobs.roles import Role
 from jobs.states import JobState, TaskManagerState
 from tests.service import pages
+from tests.service.flink.conftest import answer_threads
 from tests.service.flink.shapes import assert_as
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +55,7 @@ def taskmanager(job: Job) -> TaskManager:
     made = pages.make_taskmanager("tm-1", slots=3, taken_by=job)
     TaskManager.objects.filter(pk=made.pk).update(vitals=VITALS)
     job.attempts.update(taskmanager=made)
+    answer_threads(made)
     return made
 
 
