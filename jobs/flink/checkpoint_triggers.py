@@ -19,11 +19,10 @@ class Checkpoints(checkpoints.Statistics):
     """GET and POST /jobs/:jobid/checkpoints"""
 
     def post(self, request: Request, job_id: str) -> Response:
-        body = reading.body(request)
+        job, body = self.job_to_operate(job_id), reading.body(request)
         trigger_id = operations.trigger_id(body)
         if (reading.text(body, "checkpointType") or _TYPES[0]).upper() not in _TYPES:
             raise ParseError(f"checkpointType is {' or '.join(_TYPES)}")
-        job = self.job_to_operate(job_id)
         row = checkpoint_requests.trigger(job, self.user, trigger_id)
         audit.record(request, "job.checkpoint", job, trigger=row.trigger_id)
         return operations.triggered(row.trigger_id)

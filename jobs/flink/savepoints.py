@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from headrace.wire.savepoint import BadSavepoint
 from jobs import audit, beginnings, options, permissions, savepoints
 from jobs.flink import answers, operations, reading
-from jobs.models import Savepoint
+from jobs.models import Job, Savepoint
 from jobs.roles import Role
 from jobs.states import SavepointState
 
@@ -25,7 +25,7 @@ _FORMATS = ("CANONICAL", "NATIVE")
 class Triggering(answers.View):
     def trigger(
         self,
-        job_id: str,
+        job: Job,
         body: Mapping[str, Any],
         directory: str,
         then: Savepoint.Then,
@@ -36,7 +36,6 @@ class Triggering(answers.View):
         trigger_id = operations.trigger_id(body)
         if (reading.text(body, "formatType") or _FORMATS[0]).upper() not in _FORMATS:
             raise ParseError(f"formatType is {' or '.join(_FORMATS)}")
-        job = self.job_to_operate(job_id)
         try:
             row = savepoints.trigger(
                 job,
@@ -57,21 +56,21 @@ class Savepoints(Triggering):
     """POST /jobs/:jobid/savepoints"""
 
     def post(self, request: Request, job_id: str) -> Response:
-        body = reading.body(request)
+        job, body = self.job_to_operate(job_id), reading.body(request)
         cancel = reading.flag(body, "cancel-job", "cancelJob")
         then = Savepoint.Then.CANCEL if cancel else Savepoint.Then.RUN
         directory = reading.text(body, "target-directory", "targetDirectory")
-        return self.trigger(job_id, body, directory, then)
+        return self.trigger(job, body, directory, then)
 
 
 class Stop(Triggering):
     """POST /jobs/:jobid/stop"""
 
     def post(self, request: Request, job_id: str) -> Response:
-        body = reading.body(request)
+        job, body = self.job_to_operate(job_id), reading.body(request)
         directory = reading.text(body, "targetDirectory", "target-directory")
         drain = reading.flag(body, "drain")
-        return self.trigger(job_id, body, directory, Savepoint.Then.FINISH, drain=drain)
+        return self.trigger(job, body, directory, Savepoint.Then.FINISH, drain=drain)
 
 
 class Status(answers.View):

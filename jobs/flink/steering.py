@@ -76,8 +76,8 @@ class Heartbeat(answers.View):
     """PATCH /jobs/:jobid/clientHeartbeat: jobs here do not end with the client that sent them."""
 
     def patch(self, request: Request, job_id: str) -> Response:
-        reading.body(request)
         self.job_to_operate(job_id)
+        reading.body(request)
         return Response({}, status=HTTPStatus.ACCEPTED)
 
 
