@@ -35,7 +35,7 @@ _ROUTINE = (events.CheckpointCompleted, events.Progressed, events.Measured)
 _CHECKPOINT_FIELDS = (
     *("started_at", "completed_at", "duration", "state_size", "state_rows", "records_in"),
     *("records_out", "transactions", "phases", "offsets", "lag", "latency", "watermark"),
-    *("counters", "attempt"),
+    *("counters", "attempt", "tasks"),
 )
 
 
@@ -200,6 +200,7 @@ def _checkpoint(attempt: Attempt, at: int, event: events.CheckpointCompleted) ->
         latency=event.latency,
         watermark=event.watermark,
         counters=event.counters,
+        tasks=event.tasks,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from jobs import vertices
 from jobs.flink import checkpoint_statistics, distributions
 from jobs.flink.checkpoint_statistics import Entry
-from jobs.models import Job
+from jobs.models import Checkpoint, Job
 from jobs.vertices import Vertex
 
 _TOLD = (
@@ -18,11 +19,13 @@ _TOLD = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A checkpoint's entry in the history, and where the bytes of its state are."""
+    """A checkpoint's entry in the history, and what its vertices did for it."""
 
     entry: Entry
-    #: Vertex's id -> bytes of each subtask.
-    state: dict[str, list[int]]
+    #: By the vertex's id, as far as that is known: bytes of state of each subtask, and milliseconds
+    #: that each was busy.
+    state: dict[str, list[int]] = field(default_factory=dict)
+    busy: dict[str, list[int]] = field(default_factory=dict)
 
     def task(self, vertex: Vertex) -> dict[str, Any]:
         told = {word: self.entry[word] for word in _TOLD[:3]}
@@ -37,7 +40,7 @@ class Found:
         return self.task(vertex) | {"summary": _summary(told), "subtasks": told}
 
     def _subtask(self, vertex: Vertex, number: int) -> dict[str, Any]:
-        sizes = self.state.get(vertex.id, [])
+        sizes, busy = self.state.get(vertex.id, []), self.busy.get(vertex.id, [])
         name = "completed" if self.entry["className"] == "completed" else "pending"
         if name == "pending":
             return {"className": "pending_or_failed", "index": number, "status": name}
@@ -47,7 +50,7 @@ class Found:
             "ack_timestamp": self.entry["latest_ack_timestamp"],
             "end_to_end_duration": self.entry["end_to_end_duration"],
             **checkpoint_statistics.sizes(sizes[number] if number < len(sizes) else 0),
-            "checkpoint": {"sync": self.entry["end_to_end_duration"], "async": 0},
+            "checkpoint": {"sync": busy[number] if number < len(busy) else 0, "async": 0},
             "alignment": {"buffered": 0, "processed": 0, "persisted": 0, "duration": 0},
             "start_delay": 0,
             "unaligned_checkpoint": False,
@@ -67,8 +70,26 @@ def find(job: Job, checkpoint_id: int) -> Found | None:
         entry = checkpoint_statistics.completed(frame, row)
     else:
         failed = checkpoint_statistics.failed_as(job, checkpoint_id)
-        return None if failed is None else Found(checkpoint_statistics.failure(frame, failed), {})
-    return Found(entry, {})
+        return None if failed is None else Found(checkpoint_statistics.failure(frame, failed))
+    return Found(entry) if row is None else Found(entry, _state(job, row), _busy(row))
+
+
+def _busy(row: Checkpoint) -> dict[str, list[int]]:
+    return {
+        vertex: [int(each) for each in told.get("busy", [])] for vertex, told in row.tasks.items()
+    }
+
+
+def _state(job: Job, row: Checkpoint) -> dict[str, list[int]]:
+    """As Spark told it of each vertex; it keeps no account of subtasks, so these have equal
+    parts."""
+    found = {}
+    for vertex in vertices.of(job.plan or {}):
+        size = row.tasks.get(vertex.id, {}).get("state_size")
+        if size is not None:
+            each, more = divmod(int(size), vertex.parallelism)
+            found[vertex.id] = [each + (n < more) for n in range(vertex.parallelism)]
+    return found
 
 
 def _summary(told: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import base64
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,10 +130,12 @@ class BatchReporting:
         told = progress.checkpoint(
             batch, plain, report, totals, self._kafka.ends, self._kafka.committed
         )
+        if found is not None:  # else it was of an earlier attempt
+            busy = self._measures.batch(told, report, self._totals.accumulators)
+            tasks = progress.tasks(plain or {}, self._measures.shape, busy)
+            told = replace(told, tasks=tasks)
         self._context.reporter.report(told)
         self._totals.add(batch, counted, report.metrics.accumulators if report else {})
-        if found is not None:  # else it was of an earlier attempt
-            self._measures.batch(told, report, self._totals.accumulators)
         job_sink.drop_report(self._context.checkpoint_dir, batch)
         self._reported = max(self._reported, batch)
 

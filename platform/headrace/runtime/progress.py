@@ -10,6 +10,7 @@ from typing import Any
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_brokers import Offsets
 from headrace.runtime.kafka_kept import up_to
+from headrace.runtime.measuring.shape import Shape
 from headrace.runtime.metrics import latency_summary
 from headrace.wire.events import CheckpointCompleted
 
@@ -49,6 +50,22 @@ def _from_progress(progress: dict[str, Any] | None, ends: Ends) -> dict[str, Any
         "offsets": offsets(progress, ends),
         "lag": lag(progress, ends),
     }
+
+
+def tasks(
+    progress: dict[str, Any], shape: Shape, busy: dict[str, list[int]]
+) -> dict[str, dict[str, Any]]:
+    """What the vertices did for a checkpoint: `busy` by their ids, ms of each subtask, and the
+    state of those that have a level for themselves."""
+    found: dict[str, dict[str, Any]] = {vertex: {"busy": each} for vertex, each in busy.items()}
+    levels = list(reversed(progress.get("stateOperators", [])))  # Spark begins with the last
+    for level, operator in enumerate(levels, 1):
+        here = shape.keeping_state(level)
+        if len(here) == 1:
+            found.setdefault(here[0], {}).update(
+                state_size=_state_bytes(operator), state_rows=int(operator.get("numRowsTotal", 0))
+            )
+    return found
 
 
 def _from_report(report: BatchReport | None) -> dict[str, Any]:

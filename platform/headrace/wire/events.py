@@ -93,6 +93,9 @@ class CheckpointCompleted(Event):
     #: [number, sum, smallest, largest].
     gauges: dict[str, float] = field(default_factory=dict)
     distributions: dict[str, list[float]] = field(default_factory=dict)
+    #: Of each vertex: {"busy": [milliseconds of each subtask]} and, where it is the only one of
+    #: its level that keeps state, {"state_size": bytes, "state_rows"}.
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

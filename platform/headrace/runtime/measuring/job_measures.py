@@ -52,16 +52,17 @@ class JobMeasures:
         event: CheckpointCompleted,
         report: BatchReport | None,
         accumulators: Mapping[str, Accumulator[Any, Any]],
-    ) -> None:
-        """One that is committed. `event`: what is told of it; `accumulators`: the job's."""
+    ) -> dict[str, list[int]]:
+        """One that is committed. `event`: what is told of it; `accumulators`: the job's. Vertex's
+        id -> ms that each subtask was busy."""
         self._new = True
         self._accumulators = accumulators
         self._lags.observe(self._now(), event.offsets, event.lag)
         self._records["in"] += event.records_in
         self._records["out"] += sum(event.records_out.values())
-        if report is not None:
-            self._take(event, report)
+        busy = {} if report is None else self._take(event, report)
         self._rates.observe(self._now(), self._totals.numbers)
+        return busy
 
     def idle(self, lag: Offsets) -> None:
         """There is nothing to process."""
@@ -108,7 +109,7 @@ class JobMeasures:
             now - self._begun,
         )
 
-    def _take(self, event: CheckpointCompleted, report: BatchReport) -> None:
+    def _take(self, event: CheckpointCompleted, report: BatchReport) -> dict[str, list[int]]:
         parts = list(report.metrics.parts.values())
         for part in parts:
             for node in part.nodes:
@@ -116,7 +117,8 @@ class JobMeasures:
                     self._last_read[node, part.subtask] = report.time
         behind = any(n > 0 for partitions in event.lag.values() for n in partitions.values())
         batch = pressure.Batch(event.started_at, event.duration, behind)
-        self._totals.add(parts, pressure.spent(self.shape, batch, parts))
+        spent = pressure.spent(self.shape, batch, parts)
+        self._totals.add(parts, spent)
         self._watermarks.observe(report.time, parts, report.metrics.operator_watermarks)
         prepared: dict[int, float] = {}
         for part in parts:
@@ -127,6 +129,10 @@ class JobMeasures:
         visible = max(0.0, float(report.visible_at - report.time))
         for source, ages in report.metrics.source_ages.items():
             self._latencies.observe(self._now(), source, ages, since, visible)
+        busy: dict[str, list[int]] = {vertex: [] for vertex in self.shape.vertices}
+        for (vertex, _), one in spent.items():
+            busy[vertex].append(round(one.busy))
+        return busy
 
     def _job(self) -> dict[str, float]:
         """Of all sources and sinks."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headrace.runtime import chains
+from headrace.runtime.operators.pass_on import PassOn
 from headrace.runtime.program import Program
 from headrace.wire.operator_ids import operator_id
 
@@ -40,6 +41,11 @@ class Shape:
             number: program.levels if number in program.sinks else node.level
             for number, node in program.nodes.items()
         }
+        levels = range(1, program.levels + 1)
+        self._keyed = {
+            at: [n.id for n in program.keyed_nodes(at) if not isinstance(n.operator, PassOn)]
+            for at in levels
+        }
         self._reads = {n: [source.id for source, _ in reads] for n, reads in before.items()}
         self.vertices: dict[str, Vertex] = {}
         for head in dict.fromkeys(heads.values()):
@@ -63,6 +69,10 @@ class Shape:
         for number in found:
             found += [n for n in self._reads.get(number, ()) if n not in found]
         return set(found)
+
+    def keeping_state(self, level: int) -> list[str]:
+        """The vertices whose keyed operators run in a level."""
+        return list(dict.fromkeys(self.vertex_of[node] for node in self._keyed.get(level, [])))
 
     def reads(self, number: int) -> list[int]:
         """What an operator reads."""
