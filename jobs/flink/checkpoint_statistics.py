@@ -16,7 +16,16 @@ from django.db.models import Count, Max, Min, QuerySet
 
 from jobs import checkpoint_rows, vertices
 from jobs.flink import distributions, times
-from jobs.models import Attempt, Checkpoint, CheckpointRequest, Event, Job, JobFigures, Savepoint
+from jobs.models import (
+    Attempt,
+    Beginning,
+    Checkpoint,
+    CheckpointRequest,
+    Event,
+    Job,
+    JobFigures,
+    Savepoint,
+)
 from jobs.states import SavepointState
 
 HISTORY_KEY = "web.checkpoints.history"
@@ -202,15 +211,22 @@ def _restored(job: Job) -> dict[str, Any] | None:
     last: Attempt | None = rows.order_by("-number").first()
     if last is None:
         return None
-    beginning = getattr(job, "beginning", None)
-    first = beginning is not None and last.number == 1
-    path = beginning.path if first and beginning is not None else str(job.checkpoint_dir)
+    beginning = Beginning.objects.filter(job=job).select_related("savepoint").first()
+    saved = beginning is not None and _began(last, beginning)
+    path = beginning.path if beginning is not None and saved else str(job.checkpoint_dir)
     return {
         "id": last.restored_checkpoint,
         "restore_timestamp": times.of(last.started_at or last.created_at),
-        "is_savepoint": first,
+        "is_savepoint": saved,
         "external_path": f"file:{path}",
     }
+
+
+def _began(attempt: Attempt, beginning: Beginning) -> bool:
+    """Whether the attempt went on from the savepoint itself, from no checkpoint since."""
+    if beginning.savepoint is None:
+        return attempt.number == 1
+    return attempt.restored_checkpoint == beginning.savepoint.checkpoint_id
 
 
 def _light(rows: QuerySet[Checkpoint]) -> QuerySet[Checkpoint]:

@@ -245,3 +245,16 @@ def test_ended_jobs_stay_listed_until_they_are_archived(
 
     assert told(client, "/jobs/overview") == {"jobs": []}
     assert told(client, f"/jobs/{job.pk}")["jid"] == job.pk
+
+
+def test_what_vertices_did_for_a_checkpoint(client: APIClient, job: Job) -> None:
+    tasks = {KEYED.id: {"busy": [30, 50], "state_size": 5001, "state_rows": 9}}
+    job.checkpoints.filter(checkpoint_id=7).update(tasks=tasks)
+    path = f"/jobs/{job.pk}/checkpoints/details/7"
+
+    keyed = told(client, path)["tasks"][KEYED.id]
+    first, second = told(client, f"{path}/subtasks/{KEYED.id}")["subtasks"]
+
+    assert (keyed["state_size"], keyed["num_subtasks"]) == (5001, 2)
+    assert (first["state_size"], second["state_size"]) == (2501, 2500)
+    assert (first["checkpoint"]["sync"], second["checkpoint"]["sync"]) == (30, 50)
