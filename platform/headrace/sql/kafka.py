@@ -108,35 +108,46 @@ def _unprefixed(column: Column, prefix: str) -> Column:
 def sink(table: Table, name: str) -> tuple[str, dict[str, str], Callable[[DataFrame], DataFrame]]:
     """Spark's format, its options, and what makes records of rows. Raises SqlError."""
     options = Options(table)
-    upsert = table.connector == "upsert-kafka"
-    if upsert and not table.primary_key:
-        raise options.wrong("'upsert-kafka' needs a PRIMARY KEY … NOT ENFORCED")
-    servers = _servers(options)
-    writing = {"kafka.bootstrap.servers": servers, "topic": options.need("topic")}
+    writing = {"kafka.bootstrap.servers": _servers(options), "topic": options.need("topic")}
     if ";" in writing["topic"]:
         raise options.wrong("one topic is written to; give one")
     guarantee = options.one_of("sink.delivery-guarantee", _GUARANTEES, "at-least-once")
     prefix = options.take("sink.transactional-id-prefix")
-    if guarantee == "exactly-once" and not prefix:
-        raise options.wrong(
-            "'sink.delivery-guarantee' = 'exactly-once' needs 'sink.transactional-id-prefix', "
-            "unique to this INSERT in its Kafka cluster and the same at each start"
-        )
-    writing["deliveryGuarantee"] = guarantee
-    if prefix:
-        writing["transactionalIdPrefix"] = prefix
-    writing["partitioner"] = options.take("sink.partitioner", "default")
-    writing["sinkName"] = name
+    partitioner = options.take("sink.partitioner", "default")
     properties = options.prefixed("properties.")
-    if "transaction.timeout.ms" in properties:
-        writing["transactionTimeoutMs"] = properties.pop("transaction.timeout.ms")
-    own = ("group.id", "auto.offset.reset")
-    writing |= {f"kafka.{key}": each for key, each in properties.items() if key not in own}
     options.ignore_prefixed("scan.")
     options.ignore("sink.parallelism")
     layout = _layout(options, table)
     options.done()
+    writing |= {f"kafka.{key}": each for key, each in _of_spark(properties).items()}
+    if table.connector == "upsert-kafka":
+        _check_upsert(table, guarantee, partitioner, options)
+        return "kafka", writing, lambda rows: _records(rows, table, layout)
+    writing |= {"deliveryGuarantee": guarantee, "partitioner": partitioner, "sinkName": name}
+    timeout = writing.pop("kafka.transaction.timeout.ms", "")
+    if timeout:
+        writing["transactionTimeoutMs"] = timeout
+    if prefix:
+        writing["transactionalIdPrefix"] = prefix
+    elif guarantee == "exactly-once":
+        raise options.wrong(
+            "'sink.delivery-guarantee' = 'exactly-once' needs 'sink.transactional-id-prefix', "
+            "unique to this INSERT in its Kafka cluster and the same at each start"
+        )
     return FORMAT, writing, lambda rows: _records(rows, table, layout)
+
+
+def _check_upsert(table: Table, guarantee: str, partitioner: str, options: Options) -> None:
+    """Spark lets sinks written in Python only append, so this one is Spark's own."""
+    if not table.primary_key:
+        raise options.wrong("'upsert-kafka' needs a PRIMARY KEY … NOT ENFORCED")
+    if guarantee == "exactly-once":
+        raise options.wrong(
+            "'upsert-kafka' is at-least-once here: after a failure the newest row of a key may "
+            "come a second time, which is the same row for who reads the newest of each key"
+        )
+    if partitioner != "default":
+        raise options.wrong("'upsert-kafka' partitions by key: 'sink.partitioner' = 'default'")
 
 
 def register(spark: SparkSession) -> None:
