@@ -162,6 +162,14 @@ def test_watermarks_say_what_holds_them_back(job: Job) -> None:
     assert of_operator(told, "read")[0]["watermarkLag"] == job.now - 690
 
 
+def test_splits_have_figures_of_their_own(job: Job) -> None:
+    job.batch(part("t-0", 500), behind=12)
+    [read, _] = of_operator(job.told(), "read")
+    assert read["pendingRecords"] == read["KafkaSourceReader.KafkaConsumer.records-lag-max"] == 12
+    assert read["KafkaSourceReader.topic.t.partition.0.currentOffset"] == 100
+    assert read["split.t-0.watermark.currentWatermark"] == 490
+
+
 def test_latency_runs_from_the_source_to_each_sink(job: Job) -> None:
     values = [*range(90)]
     job.batch(part("t-0", *values, waited=100), part("t-1", *range(10), waited=4_000))

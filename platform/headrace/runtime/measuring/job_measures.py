@@ -93,6 +93,7 @@ class JobMeasures:
             accumulators=self._told_accumulators(),
             left_out=self._totals.left_out,
         )
+        self._totals.longest.clear()  # the next figures tell of what follows
         size = len(json.dumps(measured.to_json(), default=str))
         self._next = now + int(min(MOST_MS, max(LEAST_MS, size * 1000 / BYTES_PER_SECOND)))
         return measured

@@ -47,17 +47,14 @@ class Lags:
             for topic, partitions in newest.lag.items()
         }
 
-    def behind(self, splits: list[str]) -> float | None:
-        """Records that wait in partitions, each "<topic>-<partition>"; None if none is known."""
-        if not self._samples:
-            return None
-        lags = [
-            lag
-            for topic, partitions in self._samples[-1].lag.items()
-            for partition, lag in partitions.items()
-            if f"{topic}-{partition}" in splits
-        ]
-        return float(sum(lags)) if lags else None
+    def of_splits(self, splits: list[str]) -> dict[str, int]:
+        """Records that wait in partitions, by "<topic>-<partition>", where it is known."""
+        known = _by_split(self._samples[-1].lag) if self._samples else {}
+        return {split: known[split] for split in splits if split in known}
+
+    def place(self, split: str) -> int | None:
+        """The offset that is read next."""
+        return _by_split(self._samples[-1].read).get(split) if self._samples else None
 
     def _figures(self, topic: str, partition: str, behind: float) -> dict[str, float]:
         oldest, newest = self._samples[0], self._samples[-1]
@@ -75,3 +72,11 @@ class Lags:
         elif trend < 0:
             found["catch_up"] = behind / -trend
         return {name: round(value, 3) for name, value in found.items()}
+
+
+def _by_split(offsets: Offsets) -> dict[str, int]:
+    return {
+        f"{topic}-{partition}": offset
+        for topic, partitions in offsets.items()
+        for partition, offset in partitions.items()
+    }

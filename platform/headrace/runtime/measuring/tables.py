@@ -18,6 +18,9 @@ from headrace.wire.columns import Column, Row, columns
 #: id -> metric -> values of all subtasks
 Table = dict[str, dict[str, Column]]
 
+#: Of a subtask's splits whose own figures are told.
+SPLITS = 16
+
 _COUNTED = {
     "numRecordsIn": "in",
     "numRecordsOut": "out",
@@ -87,6 +90,9 @@ def _times(known: Known, vertex: str, subtask: int) -> Row:
         "accumulateBackPressuredTimeMs": held,
         "accumulateIdleTimeMs": max(0.0, known.lasts - spent["busy"] - held),
     }
+    for name in ("Soft", "Hard"):
+        longest = known.totals.longest[vertex, subtask, name.lower()]
+        row[f"max{name}BackPressureTimeMs"] = longest
     if not rates.seconds:
         return row
     return row | {
@@ -138,9 +144,25 @@ def _of_source(known: Known, node: int, subtask: int) -> Row:
         for number, by, name in values
         if (number, by) == (node, subtask) and name.startswith(SPLIT_READ)
     ]
-    waiting = known.lags.behind(splits)
-    if waiting is not None:
-        row["pendingRecords"] = waiting
+    return row | _of_splits(known, node, splits)
+
+
+def _of_splits(known: Known, node: int, splits: list[str]) -> Row:
+    """Of those that a subtask has read; where a job reads very many, of the first ones."""
+    row: Row = {}
+    lags = known.lags.of_splits(splits)
+    if lags:
+        row["pendingRecords"] = float(sum(lags.values()))
+        row["KafkaSourceReader.KafkaConsumer.records-lag-max"] = float(max(lags.values()))
+    for split in splits[:SPLITS]:
+        mark = known.watermarks.of_split(node, split)
+        if mark is not None:
+            row[f"split.{split}.watermark.currentWatermark"] = float(mark)
+        place = known.lags.place(split)
+        if place is not None:
+            topic, _, partition = split.rpartition("-")
+            name = f"KafkaSourceReader.topic.{topic}.partition.{partition}.currentOffset"
+            row[name] = float(place)
     return row
 
 

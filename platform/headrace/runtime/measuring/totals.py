@@ -37,6 +37,8 @@ class Totals:
         #: accumulator's name -> the operator that has it
         self.accumulators: dict[str, int] = {}
         self.left_out = 0
+        #: (vertex's id, subtask, "soft" or "hard") -> the longest in one batch, ms
+        self.longest: defaultdict[Key, float] = defaultdict(float)
 
     def add(self, parts: Iterable[Part], spent: dict[tuple[str, int], Spent]) -> None:
         """Of one batch."""
@@ -46,6 +48,8 @@ class Totals:
             self.numbers[vertex, subtask, "busy"] += one.busy
             self.numbers[vertex, subtask, "soft"] += one.soft
             self.numbers[vertex, subtask, "hard"] += one.hard
+            for name, took in (("soft", one.soft), ("hard", one.hard)):
+                self.longest[vertex, subtask, name] = max(took, self.longest[vertex, subtask, name])
 
     def _add(self, part: Part) -> None:
         shape, numbers = self._shape, self.numbers

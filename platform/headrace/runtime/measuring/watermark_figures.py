@@ -69,6 +69,11 @@ class WatermarkFigures:
         marks = [self.output(node, subtask) for node in [source, *assigners]]
         return next((mark for mark in marks if mark is not None), None)
 
+    def of_split(self, source: int, split: str) -> int | None:
+        """What was said of a split, ms."""
+        marks = [mark for name, mark in self._marks.items() if name.endswith(f"/{source}:{split}")]
+        return as_time(max(marks)) if marks else None
+
     def input(self, node: int) -> int | None:
         """The smallest of what an operator reads, ms; None for a source, or before there is one."""
         before = self._shape.reads(node)
