@@ -5,6 +5,7 @@ Called by `jobs.recording`, in its transaction: each event counts once.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Sequence
 from typing import Any
@@ -67,9 +68,8 @@ def _columns(row: JobFigures, entry: Entry) -> set[str]:
 
 
 def _figures(measured: events.Measured) -> dict[str, Any]:
-    figures = measured.to_json()
-    del figures["kind"]
-    return figures
+    # Not `to_json`: that copies every value, a quarter of what recording takes.
+    return {field.name: getattr(measured, field.name) for field in dataclasses.fields(measured)}
 
 
 def _time(milliseconds: int) -> datetime.datetime:
