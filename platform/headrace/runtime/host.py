@@ -200,10 +200,9 @@ class LevelHost:
         operator = _keyed(node)
         current, fired = self.current, 0
         current.enter(node)
-        self._pipeline.counts.enter(node.id)
         while (due := current.timers.pop_due(node.uid, watermark)) is not None:
             timestamp, identity, (_, key, namespace) = due
-            fired += 1
+            fired = self._fires(node, fired)
             current.timestamp = timestamp
             current.turn_to_owner(key, namespace, identity)
             try:
@@ -216,9 +215,16 @@ class LevelHost:
         current.deliver()
         self._fired(node, fired)
 
+    def _fires(self, node: Node, timers: int) -> int:
+        """One more than so many."""
+        if not timers:
+            self._pipeline.counts.enter(node.id)
+        return timers + 1
+
     def _fired(self, node: Node, timers: int) -> None:
-        self._pipeline.counts.leave()
+        """All that are due."""
         if timers:
+            self._pipeline.counts.leave()
             self._pipeline.counts.of(node.id)[TIMERS] += timers
 
     def _fire_processing_timers(self, until: int) -> None:
@@ -227,10 +233,9 @@ class LevelHost:
             operator = _keyed(node)
             current.enter(node)
             timers, fired = current.processing_timers, 0
-            self._pipeline.counts.enter(node.id)
             while (due := timers.pop_due(node.uid, until)) is not None:
                 timestamp, identity, (_, key, namespace) = due
-                fired += 1
+                fired = self._fires(node, fired)
                 current.timestamp = None
                 current.turn_to_owner(key, namespace, identity)
                 try:

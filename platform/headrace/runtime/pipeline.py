@@ -89,9 +89,10 @@ class Pipeline:
     def finish(self) -> None:
         """Nothing more comes in this batch: operators send what they have held back."""
         for number, operator, output in self._in_use():
-            self.counts.enter(number)
-            operator.finish(output)
-            self.counts.leave()
+            if type(operator).finish is not StatelessOperator.finish:
+                self.counts.enter(number)
+                operator.finish(output)
+                self.counts.leave()
 
     def close(self) -> None:
         """Close the functions that were opened. One that fails does not keep the others from it;

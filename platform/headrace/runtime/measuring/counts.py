@@ -68,19 +68,16 @@ class Part(NamedTuple):
     user: dict[tuple[int, str], Measured]
 
     def merged(self, more: Part) -> Part:
-        """With another part of the same stage and subtask."""
-        return Part(
-            self.stage,
-            self.subtask,
-            min(self.begun, more.begun),
-            max(self.ended, more.ended),
-            _joined(self.nodes, more.nodes, lambda a, b: [*map(add, a, b)]),
-            _joined(self.named, more.named, add),
-            {**self.values, **more.values},
-            _joined(self.sent, more.sent, add),
-            _joined(self.watermarks, more.watermarks, max),
-            _joined(self.user, more.user, Measured.merged),
-        )
+        """With another part of the same stage and subtask, whose numbers this one takes over."""
+        for node, numbers in more.nodes.items():
+            own = self.nodes.get(node)
+            self.nodes[node] = numbers if own is None else [*map(add, own, numbers)]
+        _join(self.named, more.named, add)
+        self.values.update(more.values)
+        _join(self.sent, more.sent, add)
+        _join(self.watermarks, more.watermarks, max)
+        _join(self.user, more.user, Measured.merged)
+        return self._replace(begun=min(self.begun, more.begun), ended=max(self.ended, more.ended))
 
 
 class Counts:
@@ -176,8 +173,6 @@ class Counts:
         self._mark = perf_counter()
 
 
-def _joined(one: Mapping[K, V], more: Mapping[K, V], join: Callable[[V, V], V]) -> dict[K, V]:
-    result = dict(one)
+def _join(into: dict[K, V], more: Mapping[K, V], join: Callable[[V, V], V]) -> None:
     for key, value in more.items():
-        result[key] = join(result[key], value) if key in result else value
-    return result
+        into[key] = join(into[key], value) if key in into else value
