@@ -13,7 +13,8 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from rest_framework.exceptions import APIException, NotFound, PermissionDenied
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import JSONRenderer
@@ -83,10 +84,18 @@ class View(APIView):
 
     #: Methods that change something: a session alone is not enough for them (`jobs.flink.origin`).
     changing: ClassVar[tuple[str, ...]] = ("POST", "PUT", "PATCH", "DELETE")
+    #: There is a page at the same address with a slash: who types it without is led there.
+    has_page: ClassVar[bool] = False
     renderer_classes = [Json]
     parser_classes = [reading.JsonBody]
     content_negotiation_class = _AlwaysJson
     schema = None  # described by Flink, not by our own API's schema
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        typed = request.headers.get("Sec-Fetch-Mode") == "navigate" and request.method == "GET"
+        if self.has_page and typed and request.path.startswith("/jobs"):
+            return HttpResponseRedirect(f"{request.path}/")
+        return super().dispatch(request, *args, **kwargs)
 
     def get_authenticators(self) -> list[Any]:
         return [each() for each in origin.classes()]

@@ -38,6 +38,8 @@ _OPTION = re.compile(r"--?([A-Za-z][\w.-]*)(=.*)?", re.DOTALL)
 class Details(steering.Cancel):
     """GET and PATCH /jobs/:jobid"""
 
+    has_page = True
+
     def get(self, request: Request, job_id: str) -> Response:
         return Response(_details(self.job(job_id)))
 

@@ -21,6 +21,8 @@ _ID = re.compile(r"[0-9a-f]{32}")
 class Jobs(answers.View):
     """GET /jobs; POST, by which Flink's own client sends graphs of Java objects, is refused."""
 
+    has_page = True
+
     def get(self, request: Request) -> Response:
         rows = _shown(request).values_list("id", "state")
         return Response({"jobs": [{"id": job_id, "status": state} for job_id, state in rows]})

@@ -23,8 +23,9 @@ from jobs.flink import (
 from jobs.models import Diagnosis, Job, JobFigures
 from jobs.vertices import Vertex
 
-#: Flame graphs are off, or nothing was sampled yet.
-NO_FLAME_GRAPH = {"endTimestamp": -3}
+#: Instead of a flame graph's time, as Flink has them: the task has ended, or it waits for the first
+#: samples.
+TERMINATED, WAITING = -1, -3
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ class FlameGraph(View):
         newest = diagnostics.newest_of_job(job, Diagnosis.Kind.FLAME_GRAPH)
         tree = None if newest is None else diagnostics.tree(newest, kind)
         if newest is None or tree is None:
-            return Response(NO_FLAME_GRAPH)
+            return Response({"endTimestamp": TERMINATED if task.run.end > 0 else WAITING})
         return Response({"endTimestamp": times.of(newest.answered_at), "data": tree})
 
 

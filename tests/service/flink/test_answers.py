@@ -36,6 +36,15 @@ def test_pages_stay_where_they_are(path: str) -> None:
     assert resolve(path).app_name == "dashboard"
 
 
+@pytest.mark.parametrize("path", ["/jobs", f"/jobs/{'a' * 32}"])
+def test_who_types_a_pages_address_without_its_slash_sees_the_page(path: str) -> None:
+    typed = {"HTTP_SEC_FETCH_MODE": "navigate", "HTTP_SEC_FETCH_DEST": "document"}
+
+    assert APIClient().get(path, **typed)["Location"] == f"{path}/"
+    assert APIClient().get(f"/v1{path}", **typed).status_code == 401
+    assert APIClient().get(path, HTTP_SEC_FETCH_MODE="cors").status_code == 401
+
+
 @pytest.mark.parametrize("word", ["Token", "Bearer"])
 def test_a_token_logs_in(alice: User, word: str) -> None:
     _, key = tokens.create(alice, "mine")
