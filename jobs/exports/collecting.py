@@ -27,6 +27,8 @@ from jobs.exports.samples import (
 from jobs.models import Attempt, Job, TaskManager
 from jobs.states import AttemptState, JobState, TaskManagerState
 
+#: A histogram for each source, subtask of a sink; in Flink's way its name has its variables.
+LATENCY = "latency.source_id.operator_id.operator_subtask_index.latency"
 #: Jobs whose figures are read at once.
 AT_ONCE = 200
 #: Parts of a name that say which of several things it is about: they become variables.
@@ -85,24 +87,20 @@ def _of_vertices(
     latencies = _latencies(found) if TASK in wanted else {}
     for vertex in vertices.of(job.plan or {}):
         tasks = _tasks(job, attempt, vertex)
+        subtasks = [tasks | _subtask(job, attempt, vertex, i) for i in range(vertex.parallelism)]
         if TASK in wanted:
-            for index, values in enumerate(_subtasks(found, "vertices", vertex.id, vertex)):
-                yield Group(TASK, tasks | _subtask(job, attempt, vertex, index), _numbers(values))
+            rows = columns.rows(found.get("vertices", {}).get(vertex.id, {}), vertex.parallelism)
+            for variables, values in zip(subtasks, rows, strict=True):
+                yield Group(TASK, variables, _numbers(values))
         for operator in vertex.operators:
-            own = tasks | {"operator_id": operator.id, "operator_name": operator.name}
-            for variables, value in latencies.get(operator.id, []):
-                subtask = _subtask(job, attempt, vertex, 0)
-                values = {"latency.source_id.operator_id.operator_subtask_index.latency": value}
-                yield Group(TASK, tasks | subtask | variables, values)
+            for own, histogram in latencies.get(operator.id, []):
+                yield Group(TASK, subtasks[0] | own, {LATENCY: histogram})
             if OPERATOR in wanted:
-                for index, values in enumerate(_subtasks(found, "operators", operator.id, vertex)):
-                    yield from _keyed(own | _subtask(job, attempt, vertex, index), values)
-
-
-def _subtasks(
-    found: Mapping[str, Any], kind: str, id_: str, vertex: vertices.Vertex
-) -> list[columns.Row]:
-    return columns.rows(found.get(kind, {}).get(id_, {}), vertex.parallelism)
+                named = {"operator_id": operator.id, "operator_name": operator.name}
+                table = found.get("operators", {}).get(operator.id, {})
+                rows = columns.rows(table, vertex.parallelism)
+                for variables, values in zip(subtasks, rows, strict=True):
+                    yield from _keyed(variables | named, values)
 
 
 def _tasks(job: Job, attempt: Attempt, vertex: vertices.Vertex) -> dict[str, str]:
