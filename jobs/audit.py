@@ -98,7 +98,7 @@ def _what(target: Model | str | None) -> tuple[str, str, str]:
     if target is None:
         return "", "", ""
     if isinstance(target, str):
-        return "", "", target[:255]
+        return "", target[:255], target[:255]
     kind = str(target._meta.verbose_name)
     return kind[:40], str(target.pk if target.pk is not None else "")[:255], str(target)[:255]
 
