@@ -80,7 +80,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     """Back from the provider."""
     client = _client()
     try:
-        claims = dict(client.authorize_access_token(request)["userinfo"])
+        claims = _claims(client, client.authorize_access_token(request))
     except (OAuthError, KeyError) as error:
         return _failed(request, "The login was not completed; begin it again.", error)
     except Exception as error:  # as in `begin`
@@ -92,6 +92,21 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     target = request.session.pop(_NEXT, "") or settings.LOGIN_REDIRECT_URL
     auth.login(request, user, _BACKEND)
     return redirect(target)
+
+
+def _claims(client: Any, token: dict[str, Any]) -> dict[str, Any]:
+    """Those of the ID token; what the platform needs and is not in it, from the provider's page
+    about the person. Raises OAuthError when that is about somebody else."""
+    claims = dict(token["userinfo"])
+    needed = (settings.HEADRACE_OIDC_USERNAME_CLAIM, settings.HEADRACE_OIDC_GROUPS_CLAIM)
+    if all(name in claims for name in needed):
+        return claims
+    if not client.load_server_metadata().get("userinfo_endpoint"):
+        return claims
+    more = dict(client.userinfo(token=token))
+    if more.get("sub") != claims.get("sub"):
+        raise OAuthError(description="the provider tells of another person")
+    return {**more, **claims}
 
 
 def account(claims: dict[str, Any]) -> User:
