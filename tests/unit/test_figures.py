@@ -10,7 +10,7 @@ from django.utils import timezone
 from headrace.wire import columns, events
 from headrace.wire.journal import Entry
 from headrace.wire.operator_ids import operator_id
-from jobs import actions, attempts, figures, recording, samples, taskmanagers
+from jobs import actions, attempts, figures, job_times, recording, samples, taskmanagers
 from jobs.models import Attempt, Job, JobFigures
 from jobs.states import JobState, change_state
 
@@ -113,7 +113,7 @@ def test_figures_of_many_jobs_take_one_query(
 def test_time_in_a_state_is_that_of_the_current_one() -> None:
     now = int(timezone.now().timestamp() * 1000)
     job = Job(state="RUNNING", timestamps={"CREATED": now - 9_000, "RUNNING": now - 5_000})
-    found = figures.job_times.figures(job, now)
+    found = job_times.figures(job, now)
     assert (found["runningTime"], found["createdTime"], found["uptime"]) == (5_000, 0, 5_000)
 
 

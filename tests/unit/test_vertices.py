@@ -15,7 +15,7 @@ def node(number: int, name: str, *reads: int, **more: Any) -> dict[str, Any]:
     return {"id": number, "uid": f"u{number}", "type": name, "predecessors": before, **more}
 
 
-CHAINED = {
+CHAINED: dict[str, Any] = {
     "max_parallelism": 32,
     "nodes": [
         node(1, "flights", pact="Data Source", chain=1, parallelism=2),
