@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from statistics import median
 
 from django.contrib.auth.models import User
@@ -58,7 +58,7 @@ def exporting() -> str:
         ("/metrics, compressed", "", {"Accept-Encoding": "gzip"}),
         ("/metrics without tasks", "?scope=jobmanager,jobmanager_job,taskmanager,headrace", {}),
     ):
-        size, queries = 0, 0
+        size = 0
 
         def ask(query: str = query, headers: dict[str, str] = headers) -> None:
             nonlocal size
@@ -80,8 +80,11 @@ def reading(attempts: Sequence[Attempt]) -> str:
     names = history.names(job)[:4]
     lines = ["| a chart's | milliseconds |", "|---|---|"]
     for title, length in (("hour", timedelta(hours=1)), ("year", timedelta(days=365))):
-        spent = _seconds(lambda length=length: history.series(job, names, now - length, now))
-        lines.append(f"| {title} | {spent * 1000:.1f} |")
+
+        def draw(since: datetime = now - length) -> None:
+            history.series(job, names, since, now)
+
+        lines.append(f"| {title} | {_seconds(draw) * 1000:.1f} |")
     return "\n".join(lines)
 
 

@@ -9,6 +9,20 @@ from jobs.exports.samples import HEADRACE, Group, Histogram, Value
 from jobs.models import Job
 from jobs.states import JobState
 
+#: Name -> what it says, for Prometheus.
+WORDS = {
+    "job.state": "1 for the state that the job is in, 0 for the others",
+    "job.parallelism": "Its parallelism",
+    "job.slots": "Slots that it takes",
+    "job.waiting.for.slots": "1 while it waits for slots",
+    "job.restarts.in.a.row": "Restarts that its restart strategy counts",
+    "job.progress.timestamp.seconds": "When its driver last reported, in seconds since 1970",
+    "checkpoint.interval.seconds": "Time between checkpoints",
+    "lag.records": "Records that the brokers hold and it has not read",
+    "lag.trend.records.per.second": "Change of the lag; above 0 it falls behind",
+    "lag.catch.up.seconds": "Time until it has read everything, at its present speed",
+    "latency.seconds": "From a record's time in the source until it is written or visible",
+}
 QUANTILES = {0.5: "p50", 0.75: "p75", 0.95: "p95", 0.98: "p98", 0.99: "p99", 0.999: "p999"}
 
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 
+from jobs.exports import extras
 from jobs.exports.samples import HEADRACE, Group, Histogram
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -44,8 +45,10 @@ def _family(scope: str, name: str) -> str:
 def _head(family: str, scope: str, name: str, value: object) -> list[str]:
     kind = "summary" if isinstance(value, Histogram) else "gauge"
     full, _, last = f"{scope}.{name}".rpartition(".")
-    where = f"{last} (scope: {_UNFIT.sub('_', full)})"
-    return [f"# HELP {family} {where}", f"# TYPE {family} {kind}"]
+    words = f"{last} (scope: {_UNFIT.sub('_', full)})"
+    if scope == HEADRACE:
+        words = extras.WORDS[name]
+    return [f"# HELP {family} {words}", f"# TYPE {family} {kind}"]
 
 
 def _labels(group: Group) -> str:

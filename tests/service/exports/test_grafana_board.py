@@ -13,7 +13,7 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
 from jobs.models import TaskManager
-from tests.service.exports import running
+from tests.service.exports import driven
 from workers.jvm_counters import Jvm
 from workers.vitals import Gauge, Sizes, _of_jvms
 
@@ -35,7 +35,7 @@ def expressions() -> Iterator[str]:
 @pytest.fixture
 def exported(admin_client: Client) -> dict[str, set[str]]:
     """Names -> labels."""
-    running.measured_job()
+    driven.job()
     gauge = Gauge()
     gauge.look()
     jvm = Jvm(*range(1, 10))
