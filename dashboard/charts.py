@@ -25,12 +25,14 @@ FROM_CHECKPOINTS = 3_600
 KEPT = {
     "records_in": ("numRecordsInPerSecond", 2),
     "records_out": ("numRecordsOutPerSecond", 2),
-    "duration": ("lastCheckpointDuration", 3),
+    "duration": ("checkpointDuration", 3),
     "p50": ("latency.p50", 3),
     "p99": ("latency.p99", 3),
     "lag": ("lag", 3),
-    "state_size": ("lastCheckpointSize", 3),
+    "state_size": ("checkpointSize", 3),
 }
+#: Flink's name of the newest value -> the name of all of them in the history.
+_ALIASES = {"lastCheckpointDuration": "checkpointDuration", "lastCheckpointSize": "checkpointSize"}
 
 
 def answer(job: Job, name: str, after: int | None, now: datetime) -> dict[str, Any]:
@@ -60,10 +62,12 @@ def of_names(job: Job, names: Sequence[str], name: str, now: datetime) -> dict[s
     for figures of the job, or, as "<vertex id>.<figure>", of a vertex."""
     seconds = series.RANGES.get(name, series.RANGES[series.DEFAULT_RANGE])
     since = now - timedelta(seconds=seconds)
+    kept = [_ALIASES.get(each, each) for each in names]
+    found = history.series(job.pk, kept, since, now, series.POINTS)
     return {
         "now": int(now.timestamp() * 1000),
         "range": seconds,
-        "names": history.series(job.pk, names, since, now, series.POINTS),
+        "names": {each: found[own] for each, own in zip(names, kept, strict=True)},
         "latest": _latest(job, names),
     }
 

@@ -28,13 +28,21 @@ class Filter:
     slower: int | None = None
     attempt: int | None = None
     before: int | None = None
+    #: Of a flame graph: which kind of samples, and the frame that fills it.
+    type: str = ""
+    at: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Filter:
         """From an address; what cannot be read counts as not given."""
         show = query.get("show", "")
         numbers = (number(query.get(name)) for name in ("slower", "attempt", "before"))
-        return cls(show if show in SHOWN else "", *numbers)
+        return cls(
+            show if show in SHOWN else "",
+            *numbers,
+            type=query.get("type", ""),
+            at=query.get("at", "")[:1_000],
+        )
 
     @property
     def is_live(self) -> bool:

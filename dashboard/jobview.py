@@ -14,6 +14,7 @@ from django.db.models import Q
 from dashboard import (
     checkpoints,
     failures,
+    flame,
     graph,
     holding,
     lag,
@@ -27,13 +28,14 @@ from dashboard import (
 )
 from dashboard.checkpoints import Checkpoints, Filter
 from dashboard.vertexview import OperatorRow, Spread, VertexView
-from jobs import figures, vertices
+from jobs import diagnostics, figures, vertices
 from jobs.models import (
     Alert,
     AlertRule,
     Attempt,
     Beginning,
     Checkpoint,
+    Diagnosis,
     Event,
     Job,
     JobFigures,
@@ -279,6 +281,35 @@ class JobView:
     def spreads(self, vertex: VertexView) -> list[Spread]:
         """Every metric of a vertex and of its operators, over its subtasks."""
         return [*vertex.spreads, *vertexview.spreads(self.operator_figures(vertex.id))]
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """The flame graph asked for last, answered or not."""
+        rows = Diagnosis.objects.filter(attempt__job=self.job, kind=Diagnosis.Kind.FLAME_GRAPH)
+        return rows.select_related("attempt").first()
+
+    @property
+    def flame_kind(self) -> str:
+        known = self.chosen.type in diagnostics.TYPES
+        return self.chosen.type if known else diagnostics.FULL
+
+    @cached_property
+    def flame(self) -> flame.Flame | None:
+        """The last flame graph that there is, and when it is of: `flame_row`."""
+        tree = diagnostics.tree(self.flame_row, self.flame_kind) if self.flame_row else None
+        return flame.draw(tree, self.chosen.at) if tree else None
+
+    @cached_property
+    def flame_row(self) -> Diagnosis | None:
+        return diagnostics.newest_of_job(self.job, Diagnosis.Kind.FLAME_GRAPH)
+
+    @property
+    def flame_waits(self) -> bool:
+        return self.diagnosis is not None and diagnostics.is_pending(self.diagnosis)
+
+    @property
+    def flame_error(self) -> str:
+        return diagnostics.error_of(self.diagnosis) if self.diagnosis is not None else ""
 
     def accumulators(self, vertex_id: str | None = None) -> list[dict[str, str]]:
         return figures.accumulators(self.job, vertex_id)

@@ -43,6 +43,11 @@ urlpatterns = [
         streams.vertex,
         name="vertex-live",
     ),
+    path(
+        "jobs/<job:job_id>/vertices/<job:vertex_id>/flamegraph/take/",
+        job.take_flame_graph,
+        name="flamegraph-take",
+    ),
     path("jobs/<job:job_id>/savepoints/take/", savepoints.take, name="savepoint-take"),
     path("jobs/<job:job_id>/savepoints/compare/", savepoints.compare, name="savepoint-compare"),
     path("jobs/<job:job_id>/savepoints/<job:savepoint_id>/", savepoints.show, name="savepoint"),

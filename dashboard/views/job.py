@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.views.decorators.http import require_POST
 
 from dashboard import access, charts, pages
 from dashboard.checkpoints import Filter, number
 from dashboard.jobview import JobView, phases
 from dashboard.regions import Snapshot
-from dashboard.views.finding import job_of
-from jobs import permissions
-from jobs.models import Checkpoint, Job
+from dashboard.views.finding import job_of, job_to_change
+from jobs import audit, diagnostics, permissions
+from jobs.models import Checkpoint, Diagnosis, Job
 
 #: Tabs with views of their own.
 _ELSEWHERE = ("log", "versions")
@@ -69,8 +72,23 @@ def vertex(request: HttpRequest, job_id: str, vertex_id: str, tab: str = "detail
         "vertex_tabs": pages.VERTEX_TABS.items(),
         "regions": [(region.name, snapshot.html()[region.name]) for region in regions],
         "live_vertex": view.chosen.is_live,
+        "flame_kinds": {"full": "All", "on_cpu": "On CPU", "off_cpu": "Off CPU"}.items(),
     }
     return render(request, "dashboard/job/vertex.html", context)
+
+
+@require_POST
+@access.page
+def take_flame_graph(request: HttpRequest, job_id: str, vertex_id: str) -> HttpResponse:
+    """Have the job's processes sampled; the page shows the answer when it comes."""
+    job = job_to_change(request, job_id, permissions.may_operate)
+    user = request.user if isinstance(request.user, User) else None
+    try:
+        diagnostics.of_job(job, Diagnosis.Kind.FLAME_GRAPH, user)
+    except diagnostics.NotRunning as error:
+        messages.error(request, f"No flame graph can be taken: {error}.")
+    audit.record(request, "job.flame-graph", job)
+    return redirect("dashboard:vertex-tab", job.pk, vertex_id, "flamegraph")
 
 
 @access.page

@@ -15,8 +15,18 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard import pages as live_pages
-from jobs import vertices
-from jobs.models import Attempt, AuditEntry, Checkpoint, Event, Job, Savepoint, Upgrade
+from jobs import diagnostics, vertices
+from jobs.models import (
+    Attempt,
+    AuditEntry,
+    Checkpoint,
+    Diagnosis,
+    Event,
+    Job,
+    Savepoint,
+    TaskManager,
+    Upgrade,
+)
 from jobs.states import AttemptState, JobState
 from tests.service import busy_job, pages
 
@@ -96,7 +106,7 @@ def test_a_job_that_nobody_measured_has_a_graph_without_figures(client: Client) 
         ("accumulators", ["bad lines", "LongCounter", "17"]),
         ("backpressure", ["61 %", "High", "cannot keep up"]),
         ("metrics", ["busyTimeMsPerSecond", "Source__flights.my-counter", 'data-pick="']),
-        ("flamegraph", ["flame graph"]),
+        ("flamegraph", ["No flame graph", "Take a flame graph"]),
     ],
 )
 def test_a_vertex_tells_everything_of_its_subtasks(
@@ -139,6 +149,27 @@ def test_polling_a_vertex_brings_its_regions(client: Client, job: Job) -> None:
     chosen = vertex(job, "windows")
     answer = client.get(f"/jobs/{job.pk}/vertices/{chosen}/live/backpressure/?poll").json()
     assert set(answer["regions"]) == {"head", "notice", f"graph-{chosen}", f"backpressure-{chosen}"}
+
+
+def test_a_flame_graph_is_taken_shown_and_looked_into(client: Client, job: Job) -> None:
+    path = f"/jobs/{job.pk}/vertices/{vertex(job, 'windows')}/flamegraph/"
+    refused = client.post(f"{path}take/", follow=True).content.decode()
+    assert "No flame graph can be taken: the job has no driver that runs" in refused
+    taskmanager = TaskManager.objects.get()
+    Job.objects.filter(pk=job.pk).update(current_attempt=3)
+    Attempt.objects.filter(job=job, number=3).update(taskmanager=taskmanager)
+    assert client.post(f"{path}take/").status_code == 302
+    assert "Being taken" in text(client, path)
+    tree = {"name": "all", "value": 9, "children": [{"name": "<b> (job.py:3)", "value": 6}]}
+    diagnostics.answer(Diagnosis.objects.get(), {"full": tree, "on_cpu": None, "off_cpu": tree})
+    page = text(client, path)
+    assert "&lt;b&gt; (job.py:3), 66.7 %" in page
+    assert "9 samples" in page
+    assert "None of the samples" in text(client, f"{path}?type=on_cpu")
+    inside = text(client, f"{path}?type=off_cpu&at=0")
+    assert 'class="flame-above"' in inside
+    busy_job.finish(job)
+    assert "does not run any more" in text(client, path)
 
 
 # --- tabs ----------------------------------------------------------------------------------------
@@ -386,6 +417,7 @@ def test_who_may_only_look_changes_nothing(bob: Client, job: Job) -> None:
         f"savepoints/{row.pk}/verify/",
         f"savepoints/{row.pk}/start/",
         f"savepoints/{row.pk}/dispose/",
+        f"vertices/{vertex(job, 'windows')}/flamegraph/take/",
         "checkpoints/take/",
         "versions/upgrade/",
         "act/cancel/",

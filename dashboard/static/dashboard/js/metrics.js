@@ -1,5 +1,5 @@
-// The metrics page: find metrics by name, pick some, see them over time. What is picked stays in
-// the address, so that a chart can be handed on.
+// Metrics over time: find them by name, pick some; pages may have some picked from the start. What
+// is picked stays in the address, so that a chart can be handed on.
 
 import { HEIGHT, axes, bytes, count, line, onTheme, time, top } from "./plots.js";
 import { serverNow } from "./times.js";
@@ -13,6 +13,8 @@ const find = document.getElementById("metric-find");
 const said = document.getElementById("metric-count");
 const holder = document.getElementById("metric-charts");
 const ranges = document.getElementById("metric-ranges");
+
+const preset = (tools.dataset.preset ?? "").split(" ").filter(Boolean);
 
 const query = new URLSearchParams(location.search);
 const picked = new Map(); // name -> chart
@@ -29,6 +31,10 @@ function say(name) {
 // --- finding --------------------------------------------------------------------------------------
 
 function filter() {
+  for (const button of document.querySelectorAll("[data-pick]")) {
+    button.setAttribute("aria-pressed", String(picked.has(button.dataset.pick)));
+  }
+  if (!find) return;
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
   const rows = document.querySelectorAll("tr[data-metric]");
@@ -37,8 +43,6 @@ function filter() {
     const away = !words.every((word) => name.includes(word));
     row.classList.toggle("is-away", away);
     shown += !away;
-    const button = row.querySelector("[data-pick]");
-    button?.setAttribute("aria-pressed", String(picked.has(row.dataset.metric)));
   }
   said.textContent = words.length ? `${shown} of ${rows.length}` : `${rows.length} metrics`;
 }
@@ -48,15 +52,17 @@ function filter() {
 function toggle(name) {
   if (picked.has(name)) remove(name);
   else if (picked.size < MOST) add(name);
-  else said.textContent = `At most ${MOST} charts at once: take one away first.`;
-  if (picked.size <= MOST) keep();
+  else if (said) said.textContent = `At most ${MOST} charts at once: take one away first.`;
+  keep();
 }
 
 function keep() {
   const address = new URL(location);
   address.searchParams.delete("pick");
-  for (const name of picked.keys()) address.searchParams.append("pick", name);
-  if (picked.size) address.searchParams.set("range", range);
+  for (const name of picked.keys()) {
+    if (!preset.includes(name)) address.searchParams.append("pick", name);
+  }
+  if (range !== "15m") address.searchParams.set("range", range);
   else address.searchParams.delete("range");
   history.replaceState(null, "", address);
   ranges.hidden = picked.size === 0;
@@ -80,7 +86,8 @@ function add(name) {
   away.textContent = "Remove";
   away.setAttribute("aria-label", `Remove the chart of ${name}`);
   away.addEventListener("click", () => toggle(name));
-  end.append(value, away);
+  end.append(value);
+  if (!preset.includes(name)) end.append(away);
   caption.append(title, end);
   const plot = document.createElement("div");
   plot.className = "plot";
@@ -191,7 +198,7 @@ function rebuild() {
 }
 
 function start() {
-  find.addEventListener("input", filter);
+  find?.addEventListener("input", filter);
   document.addEventListener("headrace:news", filter);
   document.addEventListener("click", (event) => {
     const pick = event.target.closest("[data-pick]");
@@ -203,7 +210,7 @@ function start() {
   new ResizeObserver(rebuild).observe(holder);
   setInterval(() => document.hidden || load(), EVERY);
   press();
-  for (const name of query.getAll("pick").slice(0, MOST)) add(name);
+  for (const name of new Set([...preset, ...query.getAll("pick")].slice(0, MOST))) add(name);
   keep();
 }
 
