@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Q
 from django.utils import timezone
 
 from jobs import history_rows, rollups
@@ -142,9 +142,11 @@ def _roll_into(
 def _remove_old(subject: str, newest: int) -> None:
     # A driver's clock may be ahead: nothing is removed because of a time that is yet to come.
     until = min(newest, int(timezone.now().timestamp()))
+    old = Q()
     for resolution in RESOLUTIONS:
         oldest = resolution.chunk_of(until - resolution.keep)
-        history_rows.at_resolution(subject, resolution).filter(begins__lt=oldest).delete()
+        old |= Q(resolution=resolution.width, begins__lt=oldest)
+    history_rows.of_subject(subject).filter(old).delete()
 
 
 def prune(now: datetime, at_most: int = AT_ONCE) -> int:
