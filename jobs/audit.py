@@ -59,18 +59,18 @@ def _django(request: Any) -> HttpRequest:
 
 
 def _whom(
-    request: HttpRequest | None, user: User | None, via: AuditEntry.Via | None
+    request: HttpRequest | None, user: User | None, by: AuditEntry.Via | None
 ) -> dict[str, Any]:
     if request is None:
         name = user.get_username() if user is not None else _account_of_the_machine()
-        return {"user": user, "username": name[:150], "via": via or Via.COMMAND}
+        return {"user": user, "username": name[:150], "via": by or Via.COMMAND}
     found = user if user is not None else request.user
     known = found if isinstance(found, User) else None
     token = getattr(found, "headrace_token", None)
     return {
         "user_id": known.pk if known is not None else None,
         "username": known.get_username() if known is not None else "",
-        "via": via or _via(_django(request).path_info),
+        "via": by or via(request),
         "address": address(request),
         "agent": _django(request).META.get("HTTP_USER_AGENT", "")[:200],
         "token": str(token) if isinstance(token, ApiToken) else "",
@@ -84,7 +84,9 @@ def _account_of_the_machine() -> str:
         return "?"
 
 
-def _via(path: str) -> AuditEntry.Via:
+def via(request: HttpRequest) -> AuditEntry.Via:
+    """Which way in was taken."""
+    path = _django(request).path_info
     if path.startswith("/api/"):
         return Via.API
     if path.startswith("/admin/"):

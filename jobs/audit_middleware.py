@@ -54,6 +54,8 @@ def _note(request: HttpRequest, response: HttpResponseBase) -> None:
         return
     if not isinstance(getattr(request, "user", None), User):
         return
+    if response.status_code == 200 and audit.via(request) is audit.Via.PAGE:
+        return  # a page that has changed something leads on to another
     given = _given(request)
     audit.record(
         request,

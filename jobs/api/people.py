@@ -157,6 +157,10 @@ class MembershipViewSet(
     serializer_class = serializers.MembershipSerializer
     lookup_value_regex = r"\d{1,18}"
 
+    def get_permissions(self) -> Any:
+        own = [] if self.action in ("list", "retrieve") else [permissions.MayAdministerSomewhere()]
+        return [*super().get_permissions(), *own]
+
     def get_queryset(self) -> QuerySet[Membership]:
         rows = super().get_queryset()
         if rules.may_administer(self.request.user):

@@ -43,6 +43,16 @@ class MayAdminister(BasePermission):
         return permissions.may_administer(request.user)
 
 
+class MayAdministerSomewhere(BasePermission):
+    """The view says of which team it is."""
+
+    message = "This needs the role admin, in the cluster or in a team."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        own = permissions.rights(request.user)
+        return Role.ADMIN in (own.cluster, own.elsewhere, *own.teams.values())
+
+
 def to_operate(request: Request, job: Job | None) -> None:
     """`job`: None for what belongs to no job any more."""
     to_operate_of(request, job.team_id if job is not None else None)

@@ -62,6 +62,10 @@ class SecretViewSet(
     serializer_class = SecretSerializer
     lookup_value_regex = r"\d{1,18}"
 
+    def get_permissions(self) -> Any:
+        own = [] if self.action in ("list", "retrieve") else [permissions.MayAdministerSomewhere()]
+        return [*super().get_permissions(), *own]
+
     def get_queryset(self) -> QuerySet[Secret]:
         rows, user = super().get_queryset(), self.request.user
         mine = rules.of_visible(rows, user, least=Role.DEVELOPER)

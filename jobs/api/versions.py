@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from jobs import artifacts, audit, upgrades, versions
 from jobs.api import permissions
-from jobs.api.savepoints import user_of, visible, visible_job
+from jobs.api.savepoints import of_job, user_of, visible_job
 from jobs.api.serializers import MaskedConfiguration
 from jobs.models import Job, JobVersion, Upgrade
 
@@ -124,7 +124,7 @@ class JobVersions(ListAPIView[JobVersion]):
     queryset = JobVersion.objects.select_related("job")
 
     def get_queryset(self) -> QuerySet[JobVersion]:
-        return visible(super().get_queryset(), self).filter(job=self.kwargs.get("job_id"))
+        return of_job(super().get_queryset(), self)
 
 
 class VersionDifference(APIView):
@@ -156,7 +156,7 @@ class JobUpgrades(ListAPIView[Upgrade]):
     parser_classes = [MultiPartParser, FormParser, JSONParser]
 
     def get_queryset(self) -> QuerySet[Upgrade]:
-        return visible(super().get_queryset(), self).filter(job=self.kwargs.get("job_id"))
+        return of_job(super().get_queryset(), self)
 
     def post(self, request: Request, job_id: str) -> Response:
         """It runs code, as a submission does."""
@@ -181,7 +181,7 @@ class JobUpgrade(RetrieveAPIView[Upgrade]):
     queryset = JobUpgrades.queryset
 
     def get_queryset(self) -> QuerySet[Upgrade]:
-        return visible(super().get_queryset(), self).filter(job=self.kwargs.get("job_id"))
+        return of_job(super().get_queryset(), self)
 
 
 class JobRescale(APIView):
@@ -191,10 +191,10 @@ class JobRescale(APIView):
         responses={202: UpgradeSerializer},
     )
     def post(self, request: Request, job_id: str) -> Response:
-        asked = Rescale(data=request.data)
-        asked.is_valid(raise_exception=True)
         job = visible_job(request, job_id)
         permissions.to_operate(request, job)
+        asked = Rescale(data=request.data)
+        asked.is_valid(raise_exception=True)
         return _asked(request, job, **asked.validated_data)
 
 
