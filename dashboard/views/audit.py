@@ -98,10 +98,12 @@ def _found(query: Query) -> QuerySet[AuditEntry]:
 
 
 def _day(text: str) -> datetime | None:
+    """The beginning of a day; None for what is none, or lies beyond what a database keeps."""
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+        day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
     except ValueError:
         return None
+    return day if 1900 < day.year < 9999 else None
 
 
 def _actions() -> list[str]:

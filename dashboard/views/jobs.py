@@ -44,6 +44,7 @@ def act(request: HttpRequest) -> HttpResponse:
     found = permissions.visible_jobs(request.user).filter(pk__in=chosen).order_by("name", "pk")
     plan = bulk.plan(verb, found, request.user)
     if "confirmed" not in request.POST:
+        request.headrace_audited = True  # type: ignore[attr-defined]  # nothing was done yet
         context = {"verb": verb, "plan": plan, "back": back}
         return render(request, "dashboard/jobs/bulk.html", context)
     outcome = bulk.carry_out(request, plan)
