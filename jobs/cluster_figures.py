@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from django.db.models import Count, F, Q
 
 from jobs import jobmanagers
-from jobs.models import Job, Slot, TaskManager
+from jobs.models import Job, JobManagerProcess, Slot, TaskManager
 from jobs.states import JobState, TaskManagerState
 
 Figures = dict[str, float]
@@ -30,9 +30,10 @@ def of_taskmanagers(rows: Iterable[TaskManager]) -> dict[str, Figures]:
     return {row.name: of_taskmanager(row) for row in rows}
 
 
-def of_jobmanager() -> Figures:
-    """How the leader fares, and what Flink's JobManager says of the cluster."""
-    row = jobmanagers.leader()
+def of_jobmanager(leader: JobManagerProcess | None = None) -> Figures:
+    """How the leader fares, and what Flink's JobManager says of the cluster. `leader`: if the
+    caller has asked already."""
+    row = leader or jobmanagers.leader()
     return {**(row.vitals if row is not None else {}), **of_cluster()}
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 
+import structlog
 from django.db.models import QuerySet
 
 from jobs import rollups
 from jobs.models import HistoryChunk
 from jobs.rollups import Chunk, Resolution
+
+log = structlog.get_logger(__name__)
 
 
 def of_subject(subject: str) -> QuerySet[HistoryChunk]:
@@ -31,7 +35,17 @@ def newest(rows: QuerySet[HistoryChunk]) -> dict[int, Chunk]:
 
 
 def _decoded(rows: QuerySet[HistoryChunk]) -> dict[int, Chunk]:
-    return {at: rollups.decoded(bytes(data)) for at, data in rows.values_list("begins", "data")}
+    return {at: _chunk(bytes(data)) for at, data in rows.values_list("begins", "data")}
+
+
+def _chunk(data: bytes) -> Chunk:
+    """One that cannot be read is lost, and with it some points of a chart: no job may wait for
+    that."""
+    try:
+        return rollups.decoded(data)
+    except (zlib.error, ValueError, TypeError, AttributeError):
+        log.exception("figures of some time cannot be read; they are left out")
+        return {}
 
 
 def save(subject: str, resolution: Resolution, chunks: Mapping[int, Chunk]) -> None:

@@ -30,7 +30,7 @@ from workers import (
     savepoint_commands,
     specs,
     strays,
-    vitals,
+    vital_reports,
 )
 from workers.embedded.process import Identity
 
@@ -77,7 +77,7 @@ class Supervisor:
         self._scales: dict[int, memory.Scales] = {}
         #: When it was first seen that a driver was asked to end, or has said that it ends.
         self._asked: dict[tuple[int, str], float] = {}
-        self._vitals = vitals.Gauge()
+        self._vitals = vital_reports.VitalReports(taskmanager, clock)
         self._diagnosing = diagnosing.Diagnosing(taskmanager=taskmanager)
         self._strays = strays.Strays(taskmanager)
         self._strays.kill()
@@ -116,16 +116,7 @@ class Supervisor:
         self._next_beat = self._clock() + settings.HEADRACE_HEARTBEAT_INTERVAL
         self._strays.kill()
         checkpoint_commands.remove_left(self._taskmanager)
-        self._report_vitals()
-
-    def _report_vitals(self) -> None:
-        """Known of the processes of the drivers that were looked after in the tick before."""
-        pids = [pid for driver in self._drivers.values() for pid in driver.processes()]
-        try:
-            figures = self._vitals.look(pids, self._taskmanager.memory_mib)
-            taskmanagers.report(self._taskmanager, figures)
-        except Exception:
-            log.exception("vitals not reported")  # they are worth no job's trouble
+        self._vitals.report(self._drivers.values())
 
     def _look_after(self, attempt: Attempt) -> None:
         if not attempt.is_on(self._taskmanager):

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from headrace.wire import columns
-from jobs import cluster_figures, figures, vertices
+from jobs import cluster_figures, figures, jobmanagers, vertices
 from jobs.exports import extras
 from jobs.exports.samples import (
     HEADRACE,
@@ -39,7 +39,9 @@ def groups(jobs: QuerySet[Job], scopes: Iterable[str] = SCOPES) -> Iterator[Grou
     """Of the cluster and of those of `jobs` that have not ended."""
     wanted = set(scopes)
     if JOBMANAGER in wanted:
-        yield Group(JOBMANAGER, {"host": socket.gethostname()}, cluster_figures.of_jobmanager())
+        leader = jobmanagers.leader()
+        host = leader.host if leader is not None else socket.gethostname()
+        yield Group(JOBMANAGER, {"host": host}, cluster_figures.of_jobmanager(leader))
     if TASKMANAGER in wanted:
         for row in TaskManager.objects.filter(state=TaskManagerState.REGISTERED):
             variables = {"host": row.host, "tm_id": row.name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,6 +17,7 @@ from jobs.exports.samples import JOBMANAGER, SCOPES, TASKMANAGER
 
 #: From this size on a compressed answer is sent to who takes one.
 LARGE = 4096
+_ID = re.compile("[0-9a-f]{32}")
 FASTEST = 1
 
 
@@ -43,11 +45,12 @@ class MetricsView(APIView):
             known = ", ".join(scope.replace(".", "_") for scope in SCOPES)
             return _plain(f"There is no scope {unknown[0]!r}: it is one of {known}.\n", 400)
         jobs = permissions.visible_jobs(request.user)
-        ids = _list(request, "job")
+        if "job" in request.query_params:
+            jobs = jobs.filter(pk__in=[*filter(_ID.fullmatch, _list(request, "job"))])
         scopes = set(asked or SCOPES)
         if permissions.rights(request.user).cluster is None:  # a token for one team's jobs
             scopes -= {JOBMANAGER, TASKMANAGER}
-        found = collecting.groups(jobs.filter(pk__in=ids) if ids else jobs, scopes)
+        found = collecting.groups(jobs, scopes)
         answer = _plain(prometheus.text(found))
         if "gzip" in request.headers.get("Accept-Encoding", "") and len(answer.content) > LARGE:
             answer.content = gzip.compress(answer.content, FASTEST)

@@ -194,6 +194,15 @@ def test_only_numbers_that_can_be_drawn_are_kept() -> None:
     assert not HistoryChunk.objects.filter(subject="nothing").exists()
 
 
+def test_what_cannot_be_read_is_left_out_and_holds_up_no_job() -> None:
+    write(0, 1)
+    HistoryChunk.objects.update(data=b"torn")
+
+    assert lag(NOON, NOON + HOUR) == []
+    write(2, 7)
+    assert [row[1] for row in lag(NOON, NOON + HOUR)] == [7]
+
+
 def test_names_nobody_knows_have_no_points() -> None:
     assert history.series(JOB, ["x"], NOON, NOON + HOUR) == {"x": []}
     assert history.series(JOB, [], NOON + HOUR, NOON) == {}

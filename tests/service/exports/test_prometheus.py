@@ -174,6 +174,12 @@ def test_scopes_and_jobs_can_be_chosen(ask: Ask) -> None:
     assert {s.labels["job_name"] for m in found.values() for s in m.samples} == {"one"}
 
 
+@pytest.mark.parametrize("ids", ["", "x", "%00", "1" * 32, "%27"])
+def test_jobs_that_there_are_not_have_no_metrics(ask: Ask, ids: str) -> None:
+    running.measured_job()
+    assert "flink_jobmanager_job_numRestarts" not in ask(f"/metrics?job={ids}")
+
+
 def test_a_scope_that_there_is_not_is_refused(admin_client: Client) -> None:
     answer = admin_client.get("/metrics?scope=operator")
     assert answer.status_code == 400
