@@ -52,7 +52,6 @@ LOOK: dict[str, int] = {
 }
 CHANGE: dict[str, int] = {
     **{route: role for route, role in LOOK.items() if route.endswith("/")},
-    f"{_JOB}versions/upgrade/": DEVELOPER,
     "account/tokens/": VIEWER,
     "account/tokens/<pk>/revoke/": VIEWER,
     "account/sessions/<pk>/end/": VIEWER,
