@@ -83,7 +83,7 @@ class Checkpoints:
 
     @cached_property
     def rows(self) -> list[Checkpoint]:
-        rows = self._filtered().order_by("-checkpoint_id").defer("offsets", "phases")
+        rows = self._filtered().order_by("-checkpoint_id").defer("offsets", "phases", "tasks")
         if self.chosen.before is not None:
             rows = rows.filter(checkpoint_id__lt=self.chosen.before)
         return with_attempts(list(rows[:PAGE]), self.job)

@@ -136,7 +136,7 @@ class JobView:
 
     @property
     def latest_checkpoints(self) -> list[Checkpoint]:
-        rows = self.job.checkpoints.order_by("-checkpoint_id").defer("offsets", "phases")
+        rows = self.job.checkpoints.order_by("-checkpoint_id").defer("offsets", "phases", "tasks")
         return checkpoints.with_attempts(list(rows[:SHORT]), self.job)
 
     @cached_property

@@ -48,7 +48,7 @@ TABS = {
         Tab("events", "Events", _regions("job", "events")),
         Tab("attempts", "Attempts", _regions("job", "attempts")),
         Tab("versions", "Versions", _regions("job", "upgrades")),
-        Tab("alerts", "Restarts and alerts", _regions("job", "alerts")),
+        Tab("alerts", "Alerts", _regions("job", "alerts")),
         Tab("configuration", "Configuration"),
     )
 }

@@ -1,4 +1,4 @@
-"""A job's life as bars on a time line: its states, and its attempts."""
+"""A job's life as bars on a time line: its states, its attempts, and its vertices."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from jobs import vertices
 from jobs.models import Attempt, Event, Job
 from jobs.states import AttemptState, JobState
+from jobs.vertices import Vertex
 
-#: Changes of state, and attempts, that are drawn: the newest.
-CHANGES, ATTEMPTS = 200, 40
+#: Changes of state, and attempts, that are drawn: the newest; and vertices.
+CHANGES, ATTEMPTS, VERTICES = 200, 40, 40
 #: Places and widths are in percent of the drawing, which stretches with the page.
-WIDTH = 100
+#: `END` is the width of the mark where an attempt ended.
+WIDTH, END = 100, 0.5
 _MS = timedelta(milliseconds=1)
 
 
@@ -35,11 +38,13 @@ class Span:
 
 @dataclass(slots=True)
 class Lane:
-    """One row. `address` is an attempt's number where the row is one's."""
+    """One row. `attempt` and `vertex`: whose it is, by number and id."""
 
     label: str
     spans: list[Span] = field(default_factory=list)
     attempt: int | None = None
+    vertex: str = ""
+    subtasks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ def of(job: Job, now: datetime) -> Timeline:
     scale = _Scale(start, end)
     lanes = [Lane("Job", _states(job, changes, scale))]
     lanes += [_attempt(each, scale) for each in attempts]
+    lanes += [_vertex(each, attempts, scale) for each in vertices.of(job.plan or {})[:VERTICES]]
     marks = [at for at in failures.values_list("at", flat=True)[:CHANGES] if start <= at <= end]
     return Timeline(start, end, lanes, _ticks(scale), [Tick(scale.x(at), at) for at in marks])
 
@@ -102,6 +108,11 @@ class _Scale:
         x = self.x(start)
         width = max(0.2, self.x(max(start, end)) - x)
         return Span(label, colour, start, max(start, end), x, round(width, 2), runs)
+
+    def at_end(self, label: str, colour: str, at: datetime) -> Span:
+        """A mark at the end of a bar."""
+        x = max(0.0, self.x(at) - END)
+        return Span(label, colour, at, at, x, END)
 
 
 def _oldest(
@@ -152,7 +163,20 @@ def _attempt(attempt: Attempt, scale: _Scale) -> Lane:
         lane.spans.append(scale.span("Deploying", "info", attempt.created_at, begun))
     if attempt.started_at is not None:
         runs = attempt.ended_at is None
-        lane.spans.append(scale.span(info.label, info.colour, begun, end, runs=runs))
+        lane.spans.append(scale.span("Running", "running", begun, end, runs=runs))
+    if attempt.ended_at is not None:
+        lane.spans.append(scale.at_end(info.label, info.colour, end))
+    return lane
+
+
+def _vertex(vertex: Vertex, attempts: Sequence[Attempt], scale: _Scale) -> Lane:
+    """Its subtasks are under way together, for as long as the driver of an attempt runs."""
+    lane = Lane(vertex.name, vertex=vertex.id, subtasks=vertex.parallelism)
+    for each in reversed(attempts):
+        if each.started_at is not None:
+            runs, end = each.ended_at is None, each.ended_at or scale.end
+            label = f"Attempt {each.number}"
+            lane.spans.append(scale.span(label, "running", each.started_at, end, runs=runs))
     return lane
 
 

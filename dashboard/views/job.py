@@ -12,12 +12,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from dashboard import access, charts, pages
+from dashboard import access, charts, checkpointparts, pages
 from dashboard.checkpoints import Filter, number
 from dashboard.jobview import JobView, phases
 from dashboard.regions import Snapshot
 from dashboard.views.finding import job_of, job_to_change
-from jobs import audit, diagnostics, permissions
+from jobs import audit, diagnostics, permissions, vertices
 from jobs.models import Checkpoint, Diagnosis, Job
 
 #: Tabs with views of their own.
@@ -102,6 +102,7 @@ def checkpoint(request: HttpRequest, job_id: str, checkpoint_id: int) -> HttpRes
         **frame(request, view, pages.job(view, ()), "checkpoints"),
         "checkpoint": found,
         "phases": phases(found.phases),
+        "parts": checkpointparts.of(found.tasks, vertices.of(job.plan or {})),
         "offsets": json.dumps(found.offsets, indent=2, sort_keys=True),
         "neighbours": _neighbours(job, found),
     }

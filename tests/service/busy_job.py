@@ -69,7 +69,9 @@ def make(run_dir: Path | str = "/nowhere", **values: Any) -> Job:
     )
     running = _attempts(job, now, run_dir)
     Checkpoint.objects.bulk_create(
-        pages.checkpoint(running, number, age=60 - number, duration=300 + 7 * number)
+        pages.checkpoint(
+            running, number, age=60 - number, duration=300 + 7 * number, tasks=_tasks()
+        )
         for number in range(1, 61)
     )
     pages.make_taskmanager(slots=4, taken_by=job)
@@ -78,6 +80,16 @@ def make(run_dir: Path | str = "/nowhere", **values: Any) -> Job:
     _versions(job)
     _alerts(job, now)
     return job
+
+
+def _tasks() -> dict[str, Any]:
+    return {
+        vertex.id: {
+            "busy": [120 + 40 * n for n in range(vertex.parallelism)],
+            "state_size": 7 << 20,
+        }
+        for vertex in vertices.of(PLAN)
+    }
 
 
 def make_figures(job: Job, at: datetime | None = None) -> JobFigures:

@@ -234,6 +234,16 @@ def test_checkpoints_are_filtered(client: Client, job: Job) -> None:
         assert listed(odd) == 50
 
 
+def test_a_checkpoint_tells_of_vertices_and_subtasks(client: Client, job: Job) -> None:
+    page = text(client, f"/jobs/{job.pk}/checkpoints/7/")
+    for expected in ("join airports", "4 subtasks", "7.00 MiB", "720 ms", "240 ms"):
+        assert expected in page
+    assert f'href="/jobs/{job.pk}/checkpoints/6/"' in page
+    assert f'href="/jobs/{job.pk}/checkpoints/8/"' in page
+    Checkpoint.objects.filter(job=job).update(tasks={})
+    assert "was not reported" in text(client, f"/jobs/{job.pk}/checkpoints/7/")
+
+
 def test_failures_at_the_same_time_have_one_cause(client: Client) -> None:
     job = pages.make_job()
     attempt = pages.make_attempt(job)

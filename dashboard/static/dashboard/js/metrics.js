@@ -6,6 +6,7 @@ import { serverNow } from "./times.js";
 
 const EVERY = 5_000;
 const MOST = 12; // charts at once
+const LEAST_SECONDS = 120;
 const LIVE_POINTS = 720; // of a figure that has no history: an hour of them
 
 const tools = document.getElementById("metrics");
@@ -91,9 +92,12 @@ function add(name) {
   caption.append(title, end);
   const plot = document.createElement("div");
   plot.className = "plot";
-  figure.append(caption, plot);
+  const words = document.createElement("p");
+  words.className = "none";
+  words.hidden = true;
+  figure.append(caption, plot, words);
   holder.append(figure);
-  picked.set(name, { figure, holder: plot, value, rows: [], plot: null });
+  picked.set(name, { figure, holder: plot, value, note: words, rows: [], plot: null, asked: false, live: false });
   draw(name);
 }
 
@@ -123,7 +127,7 @@ function draw(name) {
       legend: { show: false },
       cursor: { sync: { key: "metrics" }, drag: { x: false, y: false }, y: false, points: { size: 6 } },
       scales: {
-        x: { time: true, range: () => [Math.max(now - seconds, (rows[0]?.[0] ?? 0) / 1000 - 5, 0) || now - seconds, now] },
+        x: { time: true, range: () => [begin(rows, now), now] },
         y: { range: (_, low, high) => [Math.min(0, low ?? 0), top(high)] },
       },
       axes: axes(speak, () => seconds),
@@ -134,6 +138,21 @@ function draw(name) {
     chart.holder,
   );
   tell(chart, speak, chart.plot);
+  note(chart);
+}
+
+// Why there is no line, or only a short one.
+function note(chart) {
+  const words = chart.asked && !chart.rows.length ? "Nothing in this range" : chart.live ? "Since this page was opened" : "";
+  chart.note.textContent = words;
+  chart.note.hidden = !words;
+  chart.figure.classList.toggle("is-bare", chart.asked && !chart.rows.length);
+}
+
+// The range up to now; of young figures, what there is of it.
+function begin(rows, now) {
+  const first = (rows[0]?.[0] ?? 0) / 1000 || now - seconds;
+  return Math.max(now - seconds, Math.min(first - 5, now - LEAST_SECONDS));
 }
 
 function tell(chart, speak, plot) {
@@ -166,7 +185,9 @@ function take(answer, names) {
     if (!chart) continue;
     const key = tools.dataset.prefix + name;
     const history = answer.names[key] ?? [];
-    if (history.length) chart.rows = history;
+    chart.asked = true;
+    chart.live = !history.length && key in answer.latest;
+    if (history.length || !chart.live) chart.rows = history;
     else collect(chart, answer.now, answer.latest[key]);
     draw(name);
   }
