@@ -189,9 +189,9 @@ def test_lag_has_a_trend_and_an_end(job: Job) -> None:
 
 def test_rates_fall_when_nothing_comes(job: Job) -> None:
     job.batch(part("t-0", *range(100)))
-    job.now += 30 * SECOND
+    job.now += 11 * SECOND
     job.measures.idle({})
-    job.now += 30 * SECOND
+    job.now += 11 * SECOND
     job.measures.idle({"t": {"0": 0}})
     [read, _] = of_vertex(job.told(), "read")
     assert (read["numRecordsInPerSecond"], read["numRecordsIn"]) == (0, 100)
@@ -207,6 +207,17 @@ def test_figures_are_told_every_two_seconds_at_most(job: Job) -> None:
     assert job.measures.due() is None
     job.now += 10 * SECOND
     assert job.measures.due() is not None
+
+
+def test_an_idle_job_tells_its_figures_every_minute(job: Job) -> None:
+    job.batch(part("t-0", 1))
+    job.told()
+    told = 0
+    for _ in range(30):
+        job.now += 10 * SECOND
+        job.measures.idle({})
+        told += job.measures.due() is not None
+    assert told == 2 + 4
 
 
 def test_names_of_metrics_have_an_end() -> None:

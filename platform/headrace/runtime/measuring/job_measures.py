@@ -21,10 +21,13 @@ from headrace.runtime.measuring.watermark_figures import WatermarkFigures
 from headrace.runtime.program import Program
 from headrace.wire.events import CheckpointCompleted, Measured
 
-#: Figures are told no more often, and so that a journal grows by this much at most.
+#: Figures are told no more often, and so that a journal, which packs them, grows slowly.
 LEAST_MS = 2_000
-BYTES_PER_SECOND = 2_000
+CHARACTERS_PER_SECOND = 4_000
 MOST_MS = 10_000
+#: While there is nothing to process they are told for so long, as rates fall; then every minute.
+SETTLING_MS = 30_000
+QUIET_MS = 60_000
 #: Characters of an accumulator's value that are told.
 SHOWN = 500
 
@@ -46,6 +49,8 @@ class JobMeasures:
         self._records = {"in": 0, "out": 0}
         self._new = False
         self._next = 0
+        #: When a batch was last told of, and when figures were.
+        self._worked = self._told_at = self._begun
 
     def batch(
         self,
@@ -56,6 +61,7 @@ class JobMeasures:
         """One that is committed. `event`: what is told of it; `accumulators`: the job's. Vertex's
         id -> ms that each subtask was busy."""
         self._new = True
+        self._worked = self._now()
         self._accumulators = accumulators
         self._lags.observe(self._now(), event.offsets, event.lag)
         self._records["in"] += event.records_in
@@ -66,8 +72,9 @@ class JobMeasures:
 
     def idle(self, lag: Offsets) -> None:
         """There is nothing to process."""
-        self._new = True
         now = self._now()
+        settles = now - self._worked < SETTLING_MS or now - self._told_at >= QUIET_MS
+        self._new = self._new or settles
         self._lags.observe(now, {}, lag)
         self._watermarks.idle(now)
         self._rates.observe(now, self._totals.numbers)
@@ -82,7 +89,7 @@ class JobMeasures:
 
     def told(self) -> Measured:
         self._new = False
-        now = self._now()
+        now = self._told_at = self._now()
         measured = Measured(
             job=self._job(),
             vertices=tables.of_vertices(self._figures(now)),
@@ -95,7 +102,7 @@ class JobMeasures:
         )
         self._totals.longest.clear()  # the next figures tell of what follows
         size = len(json.dumps(measured.to_json(), default=str))
-        self._next = now + int(min(MOST_MS, max(LEAST_MS, size * 1000 / BYTES_PER_SECOND)))
+        self._next = now + int(min(MOST_MS, max(LEAST_MS, size * 1000 / CHARACTERS_PER_SECOND)))
         return measured
 
     def _figures(self, now: int) -> tables.Known:
