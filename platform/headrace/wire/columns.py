@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 #: What all subtasks have, or what each has; None: it has none.
@@ -34,6 +35,7 @@ def rows(table: Mapping[str, Column], subtasks: int) -> list[Row]:
 
 
 def _rounded(value: float | None) -> float | None:
-    if value is None:
+    """None for what is no number: databases keep none of these."""
+    if value is None or not math.isfinite(value):
         return None
     return int(value) if value == int(value) else round(value, 3)

@@ -13,6 +13,8 @@ from headrace.datastream.window import TumblingEventTimeWindows
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.local_run import LocalRun
 from headrace.runtime.measures import LEFT_OUT, MOST_NAMES, Group, Measures
+from headrace.runtime.measuring import tables
+from headrace.runtime.measuring.counts import Measured as Counted
 from headrace.runtime.measuring.job_measures import JobMeasures
 from headrace.runtime.metrics import BatchMetrics
 from headrace.runtime.parts import Part
@@ -218,6 +220,20 @@ def test_an_idle_job_tells_its_figures_every_minute(job: Job) -> None:
         job.measures.idle({})
         told += job.measures.due() is not None
     assert told == 2 + 4
+
+
+def test_a_job_does_not_fail_because_of_its_figures(
+    job: Job, caplog: pytest.LogCaptureFixture
+) -> None:
+    job.measures.batch(None, None, {})  # type: ignore[arg-type]
+    assert "tells no figures any more" in caplog.text
+    assert job.measures.due() is job.measures.last() is None
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "text", None, 10**400])
+def test_gauges_that_give_no_number_are_not_told(value: Any) -> None:
+    [(name, number)] = tables._measured(None, "g", Counted("gauge", [value]))  # type: ignore[arg-type]
+    assert columns.columns([{name: number}, {name: 1.0}]) == {"g": [None, 1]}
 
 
 def test_names_of_metrics_have_an_end() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from headrace.common.accumulators import Accumulator
 from headrace.runtime.job_sink import BatchReport
@@ -28,12 +30,18 @@ MOST_MS = 10_000
 #: While there is nothing to process they are told for so long, as rates fall; then every minute.
 SETTLING_MS = 30_000
 QUIET_MS = 60_000
-#: Characters of an accumulator's value that are told.
-SHOWN = 500
+#: Characters, and things in a list, of an accumulator's value that are told.
+SHOWN, SHOWN_THINGS = 500, 50
+
+log = logging.getLogger(__name__)
+
+
+T = TypeVar("T")
 
 
 class JobMeasures:
-    """Told of batches as they are committed; tells figures when it is time to."""
+    """Told of batches as they are committed; tells figures when it is time to. No job fails because
+    of its figures: after an error there are no more of them."""
 
     def __init__(self, program: Program, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -47,7 +55,7 @@ class JobMeasures:
         self._last_read: dict[tuple[int, int], int] = {}
         self._accumulators: Mapping[str, Accumulator[Any, Any]] = {}
         self._records = {"in": 0, "out": 0}
-        self._new = False
+        self._new = self._broken = False
         self._next = 0
         #: When a batch was last told of, and when figures were.
         self._worked = self._told_at = self._begun
@@ -60,6 +68,36 @@ class JobMeasures:
     ) -> dict[str, list[int]]:
         """One that is committed. `event`: what is told of it; `accumulators`: the job's. Vertex's
         id -> ms that each subtask was busy."""
+        return self._safely(lambda: self._batch(event, report, accumulators), {})
+
+    def idle(self, lag: Offsets) -> None:
+        """There is nothing to process."""
+        self._safely(lambda: self._idle(lag), None)
+
+    def due(self) -> Measured | None:
+        """What is to be told now, if anything."""
+        return self.last() if self._now() >= self._next else None
+
+    def last(self) -> Measured | None:
+        """At the end of the attempt: what was not told yet."""
+        return self._safely(self._told, None) if self._new else None
+
+    def _safely(self, call: Callable[[], T], otherwise: T) -> T:
+        if self._broken:
+            return otherwise
+        try:
+            return call()
+        except Exception:
+            self._broken, self._new = True, False
+            log.exception("the job tells no figures any more; it goes on without")
+            return otherwise
+
+    def _batch(
+        self,
+        event: CheckpointCompleted,
+        report: BatchReport | None,
+        accumulators: Mapping[str, Accumulator[Any, Any]],
+    ) -> dict[str, list[int]]:
         self._new = True
         self._worked = self._now()
         self._accumulators = accumulators
@@ -70,8 +108,7 @@ class JobMeasures:
         self._rates.observe(self._now(), self._totals.numbers)
         return busy
 
-    def idle(self, lag: Offsets) -> None:
-        """There is nothing to process."""
+    def _idle(self, lag: Offsets) -> None:
         now = self._now()
         settles = now - self._worked < SETTLING_MS or now - self._told_at >= QUIET_MS
         self._new = self._new or settles
@@ -79,15 +116,7 @@ class JobMeasures:
         self._watermarks.idle(now)
         self._rates.observe(now, self._totals.numbers)
 
-    def due(self) -> Measured | None:
-        """What is to be told now, if anything."""
-        return self.told() if self._new and self._now() >= self._next else None
-
-    def last(self) -> Measured | None:
-        """At the end of the attempt: what was not told yet."""
-        return self.told() if self._new else None
-
-    def told(self) -> Measured:
+    def _told(self) -> Measured:
         self._new = False
         now = self._told_at = self._now()
         measured = Measured(
@@ -169,10 +198,17 @@ class JobMeasures:
         for name, accumulator in self._accumulators.items():
             node = self._totals.accumulators.get(name)
             vertex = self.shape.vertex_of.get(node, "") if node is not None else ""
-            value = str(accumulator.get_local_value())[:SHOWN]
+            value = _shown(accumulator.get_local_value())
             kind = type(accumulator).__name__
             found.setdefault(vertex, []).append({"name": name, "type": kind, "value": value})
         return found
 
     def _now(self) -> int:
         return int(self._clock() * 1000)
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value that may be long."""
+    if isinstance(value, list | tuple | set | frozenset | dict) and len(value) > SHOWN_THINGS:
+        return f"{str(list(islice(value, SHOWN_THINGS)))[:SHOWN]}… {len(value)} in all"
+    return str(value)[:SHOWN]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -183,13 +184,21 @@ def _counted(known: Known, of: str | int, subtask: int, names: Mapping[str, str]
 
 def _measured(known: Known, name: str, measured: Measured) -> Iterator[tuple[str, float]]:
     """A meter is told as its rate over the attempt, as its count, and so on, as Flink does."""
-    numbers = measured.numbers
+    numbers = [_number(each) for each in measured.numbers]
     if measured.kind == "distribution":
         stats = {"count": numbers[0], "sum": numbers[1], "min": numbers[2], "max": numbers[3]}
         stats["mean"] = numbers[1] / numbers[0]
-        yield from ((f"{name}_{stat}", float(value)) for stat, value in stats.items())
+        yield from ((f"{name}_{stat}", value) for stat, value in stats.items())
     elif measured.kind == "meter":
         yield name, numbers[0] * 1000 / max(1, known.lasts)
-        yield f"{name}_count", float(numbers[0])
+        yield f"{name}_count", numbers[0]
     else:
-        yield name, float(numbers[0])
+        yield name, numbers[0]
+
+
+def _number(value: object) -> float:
+    """Of whatever a gauge gives; NaN, which is not told, for what is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
