@@ -36,10 +36,11 @@ class Filter:
     def of(cls, query: Mapping[str, str]) -> Filter:
         """From an address; what cannot be read counts as not given."""
         show = query.get("show", "")
-        numbers = (number(query.get(name)) for name in ("slower", "attempt", "before"))
         return cls(
             show if show in SHOWN else "",
-            *numbers,
+            slower=number(query.get("slower")),
+            attempt=number(query.get("attempt")),
+            before=number(query.get("before")),
             type=query.get("type", ""),
             at=query.get("at", "")[:1_000],
         )

@@ -86,9 +86,9 @@ def _inner(found: Manifest) -> dict[str, Any]:
 def _flat(value: Any, name: str = "") -> dict[str, str]:
     """Nested dicts and lists as `a · b` -> text."""
     if isinstance(value, Mapping):
-        pairs = value.items()
+        pairs = list(value.items())
     elif isinstance(value, list):
-        pairs = ((str(n), each) for n, each in enumerate(value))
+        pairs = [(str(n), each) for n, each in enumerate(value)]
     else:
         return {name: _text(value)}
     found: dict[str, str] = {}

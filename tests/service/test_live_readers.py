@@ -67,7 +67,8 @@ class Viewer:
                 (b"cookie", f"{settings.SESSION_COOKIE_NAME}={cookie}".encode()),
             ],
         }
-        self.connection = ApplicationCommunicator(application, scope)
+        # asgiref has no types for it
+        self.connection: Any = ApplicationCommunicator(application, scope)  # type: ignore[no-untyped-call]
         self._rest = ""
 
     async def open(self) -> int:
