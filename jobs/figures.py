@@ -30,7 +30,7 @@ def of_many(jobs: Iterable[Job]) -> dict[str, dict[str, float | str]]:
     known = list(jobs)
     rows = JobFigures.objects.in_bulk([job.pk for job in known])
     now = int(time.time() * 1000)
-    return {job.pk: _of_job(job, rows.get(job.pk), now) for job in known}
+    return {job.pk: of_row(job, rows.get(job.pk), now) for job in known}
 
 
 def rows_of(jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
@@ -118,7 +118,8 @@ def accumulators(job: Job, vertex_id: str | None = None) -> list[dict[str, str]]
     return list(found.get(vertex_id, []))
 
 
-def _of_job(job: Job, row: JobFigures | None, now: int) -> dict[str, float | str]:
+def of_row(job: Job, row: JobFigures | None, now: int) -> dict[str, float | str]:
+    """As `of_job`, from the job's row, if it has one; `now` in ms since 1970."""
     known: dict[str, float | str] = dict(job_times.figures(job, now))
     if row is not None:
         known |= job_times.checkpoint_figures(job, row)

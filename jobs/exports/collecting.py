@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -24,7 +25,7 @@ from jobs.exports.samples import (
     Histogram,
     Value,
 )
-from jobs.models import Attempt, Job, TaskManager
+from jobs.models import Attempt, Job, JobFigures, TaskManager
 from jobs.states import AttemptState, JobState, TaskManagerState
 
 #: A histogram for each source, subtask of a sink; in Flink's way its name has its variables.
@@ -60,16 +61,16 @@ def _batches(jobs: QuerySet[Job]) -> Iterator[list[Job]]:
 
 
 def _of_jobs(jobs: list[Job], wanted: set[str]) -> Iterator[Group]:
-    of_job = figures.of_many(jobs) if JOB in wanted else {}
-    measured = figures.rows_of(jobs) if wanted & {TASK, OPERATOR, HEADRACE} else {}
+    rows = JobFigures.objects.in_bulk([job.pk for job in jobs])
     attempts = _attempts(jobs)
+    now = int(time.time() * 1000)
     for job in jobs:
         name = {"job_id": job.pk, "job_name": job.name}
-        attempt = attempts.get(job.pk)
+        attempt, row = attempts.get(job.pk), rows.get(job.pk)
         if JOB in wanted:
             host = {"host": attempt.host if attempt else ""}
-            yield Group(JOB, name | host, _numbers(of_job.get(job.pk, {})))
-        found = measured.get(job.pk, {})
+            yield Group(JOB, name | host, _numbers(figures.of_row(job, row, now)))
+        found = row.figures if row is not None else {}
         if attempt is not None and job.state == JobState.RUNNING and wanted & {TASK, OPERATOR}:
             yield from _of_vertices(job, attempt, found, wanted)
         if HEADRACE in wanted:
