@@ -39,8 +39,8 @@ def keep(
 ) -> Secret:
     """Make it, or give it another value; drivers that run keep the old one. Raises
     InvalidOption."""
-    _check(name, value)
-    columns = {"ciphertext": _keys().encrypt(value.encode()).decode(), "changed_at": timezone.now()}
+    _check(name)
+    columns = {"ciphertext": encrypted(value), "changed_at": timezone.now()}
     if description is not None:
         columns["description"] = description[:500]
     with transaction.atomic():
@@ -50,13 +50,18 @@ def keep(
     return row
 
 
-def _check(name: str, value: str) -> None:
+def encrypted(value: str) -> str:
+    """As it is kept. Raises InvalidOption."""
+    if not value or "\0" in value or len(value.encode()) > LONGEST:
+        raise options.InvalidOption(f"a secret has 1 to {LONGEST} bytes, none of them zero")
+    return _keys().encrypt(value.encode()).decode()
+
+
+def _check(name: str) -> None:
     try:
         NAME(name)
     except ValidationError as error:
         raise options.InvalidOption(f"{name!r} is no name of a secret: {error.message}") from None
-    if not value or "\0" in value or len(value.encode()) > LONGEST:
-        raise options.InvalidOption(f"a secret has 1 to {LONGEST} bytes, none of them zero")
 
 
 def names(configuration: Mapping[str, str]) -> list[str]:
@@ -97,7 +102,7 @@ def rotate() -> int:
     with transaction.atomic():
         rows = list(Secret.objects.select_for_update())
         for row in rows:
-            row.ciphertext = _keys().encrypt(_value(row).encode()).decode()
+            row.ciphertext = encrypted(_value(row))
         Secret.objects.bulk_update(rows, ["ciphertext"])
     return len(rows)
 

@@ -103,7 +103,7 @@ INSTALLED_APPS = [
     "workers",
     "jobs",
     "servestatic",
-    "django.contrib.admin",
+    "jobs.console_app.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
