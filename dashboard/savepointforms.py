@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from headrace.wire.savepoint import ClaimMode
 from jobs.actions import MAX_PARALLELISM
-from jobs.artifacts import MAX_BYTES
+from jobs.artifacts import MAX_PACKAGE_BYTES
 from jobs.models import Savepoint
 
 _PLAIN = {"autocomplete": "off", "spellcheck": "false", "class": "mono"}
@@ -82,7 +82,7 @@ class UpgradeForm(forms.Form):
     file = forms.FileField(
         required=False,
         label="New program",
-        widget=forms.ClearableFileInput(attrs={"accept": ".py,.zip,.whl,text/x-python"}),
+        widget=forms.ClearableFileInput(attrs={"accept": ".py,.zip,.whl,.sql,text/x-python"}),
     )
     arguments = forms.CharField(
         required=False,
@@ -104,9 +104,9 @@ class UpgradeForm(forms.Form):
 
     def clean_file(self) -> UploadedFile[Any] | None:
         file: UploadedFile[Any] | None = self.cleaned_data["file"]
-        if file is not None and (file.size or 0) > MAX_BYTES:
+        if file is not None and (file.size or 0) > MAX_PACKAGE_BYTES:
             raise forms.ValidationError(
-                f"{file.name} has {file.size:,} bytes; a program may have {MAX_BYTES:,}. "
+                f"{file.name} has {file.size:,} bytes; a program may have {MAX_PACKAGE_BYTES:,}. "
                 "The job runs on as it was."
             )
         return file

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from dashboard import charts
 from headrace.wire import rundir
+from jobs import artifacts
 from jobs.models import Event, Job, Lease
 from jobs.states import JobState, Wanted
 from tests.service import pages
@@ -97,7 +98,7 @@ def test_the_overview_takes_as_many_queries_for_thirty_jobs_as_for_three(client:
     more(3)
     few = queries()
     more(27)
-    assert queries() == few <= 12
+    assert queries() == few <= 14
 
 
 # --- jobs ----------------------------------------------------------------------------------------
@@ -324,7 +325,7 @@ def test_a_file_is_submitted_with_its_arguments(client: Client, alice: User) -> 
         (b"print(1)\n", {"arguments": "'open"}, "no arguments of a command line"),
         (b"print(1)\n", {"parallelism": "0"}, "greater than or equal to 1"),
         (b"print(1)\n", {"parallelism": "many"}, "Enter a whole number"),
-        (b"#" * (2 * 1024 * 1024 + 1), {}, "a job file may have 2,097,152"),
+        (b"#" * (artifacts.MAX_BYTES + 1), {}, "at most 5242880 are taken"),
         (b"", {}, "empty"),
     ],
 )
