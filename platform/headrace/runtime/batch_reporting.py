@@ -13,13 +13,16 @@ from typing import Any
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.common.accumulators import Accumulator
-from headrace.runtime import frames, job_sink, metrics, progress
+from headrace.runtime import frames, job_sink, measures, metrics, progress
 from headrace.runtime.context import RunContext
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
 from headrace.runtime.measuring.job_measures import JobMeasures
 from headrace.runtime.program import Program
 from headrace.wire import events, rundir
+
+#: Counters of one job.
+MOST_NAMES = 300
 
 Accumulators = dict[str, Accumulator[Any, Any]]
 
@@ -171,7 +174,7 @@ class _Totals:
     def with_batch(self, batch: int, counted: dict[str, int]) -> dict[str, int]:
         if batch <= self._batch:
             return dict(self.values)
-        return _sum(self.values, counted)
+        return _bounded(self.values, counted)
 
     def add(self, batch: int, counted: dict[str, int], accumulated: Accumulators) -> None:
         if batch > self._batch and (counted or accumulated):
@@ -182,7 +185,7 @@ class _Totals:
 
     def count(self, counted: dict[str, int], keep: bool = False) -> None:
         if counted or keep:
-            self.values = _sum(self.values, counted)
+            self.values = _bounded(self.values, counted)
             rundir.write_atomically(self._path, json.dumps(self._content()).encode())
 
     def _content(self) -> dict[str, Any]:
@@ -195,6 +198,17 @@ class _Totals:
 
 def _sum(values: dict[str, int], more: dict[str, int]) -> dict[str, int]:
     return {name: values.get(name, 0) + more.get(name, 0) for name in values | more}
+
+
+def _bounded(values: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    """As `_sum`; a name too many is left out, and that is counted. Each checkpoint tells all."""
+    room = max(0, MOST_NAMES - len(values))
+    new = [name for name in more if name not in values and name != measures.LEFT_OUT]
+    left_out = set(new[room:])
+    if not left_out:
+        return _sum(values, more)
+    kept = {name: n for name, n in more.items() if name not in left_out}
+    return _sum(values, _sum(kept, {measures.LEFT_OUT: len(left_out)}))
 
 
 def _plain(found: Any) -> dict[str, Any]:

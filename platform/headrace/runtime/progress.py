@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from headrace.runtime.job_sink import BatchReport
@@ -13,6 +13,9 @@ from headrace.runtime.kafka_kept import up_to
 from headrace.runtime.measuring.shape import Shape
 from headrace.runtime.metrics import latency_summary
 from headrace.wire.events import CheckpointCompleted
+
+#: Gauges and distributions of one job that its checkpoints tell.
+MOST_NAMES = 300
 
 #: Where each Kafka source ends, in the order of the program; None: nowhere.
 Ends = Sequence[Offsets | None]
@@ -80,8 +83,8 @@ def _from_report(report: BatchReport | None) -> dict[str, Any]:
         "transactions": report.transactions,
         "latency": latency_summary(report.metrics.ages, waited),
         "watermark": _watermark(report.metrics.watermarks),
-        "gauges": report.metrics.gauges,
-        "distributions": report.metrics.distributions,
+        "gauges": dict(islice(report.metrics.gauges.items(), MOST_NAMES)),
+        "distributions": dict(islice(report.metrics.distributions.items(), MOST_NAMES)),
     }
 
 

@@ -116,6 +116,10 @@ def _of_operator(known: Known, vertex: Vertex, node: int, subtask: int) -> Row:
         "currentInputWatermark": known.watermarks.input(node),
         "currentOutputWatermark": known.watermarks.output(node, subtask),
     }
+    before = known.shape.reads(node)
+    if len(before) > 1:
+        for number, read in enumerate(before, 1):
+            marks[f"currentInput{number}Watermark"] = known.watermarks.output(read)
     row |= {name: float(mark) for name, mark in marks.items() if mark is not None}
     if node in known.shape.sources:
         row |= _of_source(known, node, subtask)
