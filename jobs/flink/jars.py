@@ -3,6 +3,7 @@ zip, a wheel or a SQL script (`jobs.artifacts`)."""
 
 from __future__ import annotations
 
+import html
 from http import HTTPStatus
 from typing import Any
 
@@ -103,7 +104,12 @@ class Plan(JarView):
         except planning.Busy as error:
             raise answers.Refused(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from None
         job = Job(id=wish.job_id or new_job_id(), name=wish.name)
-        return Response({"plan": graphs.plan(job, vertices.of(plan))})
+        graph = vertices.of(plan)
+        shown = graphs.plan(job, graph)
+        for node, vertex in zip(shown["nodes"], graph, strict=True):
+            # All that Flink's dashboard writes into the boxes of a job that does not run.
+            node["operator"] = html.escape(vertex.name)
+        return Response({"plan": shown})
 
     def post(self, request: Request, jar_id: str) -> Response:
         return self.get(request, jar_id)

@@ -239,11 +239,11 @@ def add_savepoint(job: Job, checkpoint_id: int, **fields: Any) -> Savepoint:
 
 
 def answer_threads(taskmanager: TaskManager) -> None:
-    """As if it had been asked for its threads just now."""
+    """As if it had been asked for its threads, and the answer were good for a while."""
     Diagnosis.objects.create(
         kind=Diagnosis.Kind.THREADS,
         taskmanager=taskmanager,
-        answered_at=timezone.now(),
+        answered_at=timezone.now() + timedelta(hours=1),
         answer={"threads": [{"name": "main", "text": "at main.py:1"}]},
     )
 
