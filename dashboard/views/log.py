@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from dashboard import access, loglines, pages
+from dashboard.checkpoints import number as number_in
 from dashboard.jobview import JobView
 from dashboard.views.finding import job_of
 from dashboard.views.job import frame
@@ -20,17 +21,32 @@ from jobs.models import Attempt
 
 @access.page
 def show(request: HttpRequest, job_id: str) -> HttpResponse:
-    """The tail of the newest attempt's log, or of `?attempt=`."""
+    """The tail of the newest attempt's log, or of `?attempt=`; the piece that begins `?at=` a byte;
+    or the lines with the words `?q=`, searched `?from=` a byte on."""
     job = job_of(request, job_id)
     view = JobView(job, timezone.now())
     attempt = _chosen(view, request.GET.get("attempt"))
+    place, words = number_in(request.GET.get("at")), request.GET.get("q", "").strip()[:200]
     context = {
         **frame(request, view, pages.job(view, ()), "log"),
         "attempt": attempt,
-        "log": loglines.tail(attempt.run_dir) if attempt else None,
+        "log": _shown(attempt, place) if attempt else None,
+        "place": place,
+        "words": words,
+        "found": _found(attempt, words, number_in(request.GET.get("from"))) if words else None,
         "exists": attempt is not None and loglines.exists(attempt.run_dir),
     }
     return render(request, "dashboard/job/log.html", context)
+
+
+def _shown(attempt: Attempt, place: int | None) -> loglines.Lines:
+    if place is None:
+        return loglines.tail(attempt.run_dir)
+    return loglines.at(attempt.run_dir, place)
+
+
+def _found(attempt: Attempt | None, words: str, begin: int | None) -> loglines.Found | None:
+    return loglines.find(attempt.run_dir, words, begin or 0) if attempt else None
 
 
 def _chosen(view: JobView, number: str | None) -> Attempt | None:
