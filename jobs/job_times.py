@@ -34,7 +34,6 @@ def figures(job: Job, now: int) -> dict[str, float]:
         "allSubTasksRunningOrFinishedTime": times["runningTime"],
         "numRestarts": job.restarts,
         "fullRestarts": job.restarts,
-        "numRescales": max(0, job.version - 1),
     }
 
 
