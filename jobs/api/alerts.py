@@ -91,7 +91,7 @@ class Kept(ModelViewSet[Any]):
     destroy=extend_schema(summary="Delete a rule with its alerts"),
 )
 class RuleViewSet(Kept):
-    queryset = AlertRule.objects.prefetch_related("channels")
+    queryset = AlertRule.objects.select_related("created_by").prefetch_related("channels")
     serializer_class = serializers.RuleSerializer
 
     def get_queryset(self) -> QuerySet[AlertRule]:

@@ -100,7 +100,7 @@ def _rows(world: World, team: Team) -> None:
     alert = Alert.objects.create(
         rule=rule, job=job, summary=NAME, since=timezone.now(), state=AlertState.FIRING
     )
-    delivery = AlertDelivery.objects.create(alert=alert, channel=channel)
+    delivery = AlertDelivery.objects.create(alert=alert, channel=channel, about="firing")
     upgrade = _upgrade(job, savepoint)
     entry = AuditEntry.objects.create(username="x", action="job.cancel", via=AuditEntry.Via.API)
     upload = Upload.objects.create(
