@@ -10,6 +10,17 @@ startLive();
 startConfirm();
 startForms();
 
+// A table that is wider than its place is scrolled by the keyboard, too.
+function reachTables() {
+  for (const box of document.querySelectorAll(".tablebox")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
+}
+reachTables();
+addEventListener("resize", reachTables);
+document.addEventListener("headrace:news", reachTables);
+
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
 // What was asked for has been said; the page itself shows what came of it.
