@@ -20,6 +20,7 @@ from dashboard.views import (
     submit,
     taskmanagers,
     teams,
+    threads,
 )
 
 urlpatterns = [
@@ -47,8 +48,10 @@ urlpatterns = [
         processlog.taskmanager,
         name="taskmanagers-log-part",
     ),
+    path("taskmanagers/<str:name>/thread-dump/", threads.taskmanager, name="taskmanagers-threads"),
     path("jobmanager/", jobmanager.show, name="jobmanager"),
     path("jobmanager/charts/", processcharts.jobmanager, name="jobmanager-charts"),
+    path("jobmanager/thread-dump/", threads.jobmanager, name="jobmanager-threads"),
     path("jobmanager/log/", processlog.jobmanager, name="jobmanager-log"),
     path(
         "jobmanager/log/<str:file>/<slug:part>/", processlog.jobmanager, name="jobmanager-log-part"
