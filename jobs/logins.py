@@ -13,7 +13,6 @@ from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
-from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -52,7 +51,7 @@ class LoginView(views.LoginView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(oidc_name=oidc.button(), **kwargs)
 
-    def form_invalid(self, form: BaseForm) -> HttpResponse:
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         answer = super().form_invalid(form)
         if form.has_error("__all__", "throttled"):
             answer.status_code = 429

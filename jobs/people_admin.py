@@ -62,7 +62,7 @@ class AccountGroupAdmin(Audited, GroupAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return bool(request.user.is_superuser)
 
-    has_add_permission = has_delete_permission = has_change_permission  # type: ignore[assignment]
+    has_add_permission = has_delete_permission = has_change_permission
 
 
 class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]

@@ -36,7 +36,8 @@ class Limit:
         over = failures - self.free
         if over < 0:
             return None
-        return min(self.first * 2 ** min(over, 10), _LONGEST)
+        doublings: int = 2 ** min(over, 10)
+        return min(self.first * doublings, _LONGEST)
 
 
 ACCOUNT_AT_ADDRESS = Limit(5, timedelta(seconds=30))

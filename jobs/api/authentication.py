@@ -47,7 +47,7 @@ class BasicAuthentication(authentication.BasicAuthentication):
 
     www_authenticate_realm = "headrace"
 
-    def authenticate_credentials(
+    def authenticate_credentials(  # type: ignore[override]
         self, userid: str, password: str, request: Any = None
     ) -> tuple[User, ApiToken | None]:
         if password.startswith(tokens.MARK):

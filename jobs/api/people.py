@@ -183,13 +183,14 @@ class MembershipViewSet(
         if user is None:
             raise serializers.unknown_person(values["user"])
         row = memberships.give(user, team, values["role"])
-        told = {"team": str(team or ""), "role": row.get_role_display()}
-        audit.record(request, "membership.give", user, **told)
+        audit.record(
+            request, "membership.give", user, team=str(team or ""), role=row.get_role_display()
+        )
         answer = serializers.MembershipSerializer(row)
         return Response(answer.data, status=status.HTTP_201_CREATED)
 
     def perform_destroy(self, instance: Membership) -> None:
         permissions.to_administer(self.request, instance.team)
-        told = {"team": str(instance.team or ""), "role": instance.get_role_display()}
+        team, role = str(instance.team or ""), instance.get_role_display()
         memberships.take(instance)
-        audit.record(self.request, "membership.take", instance.user, **told)
+        audit.record(self.request, "membership.take", instance.user, team=team, role=role)

@@ -23,7 +23,7 @@ class RoleField(serializers.ChoiceField):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(choices=_ROLES, **kwargs)
 
-    def to_internal_value(self, data: Any) -> Role:
+    def to_internal_value(self, data: Any) -> Any:
         return Role.named(super().to_internal_value(data))
 
     def to_representation(self, value: Any) -> str:

@@ -203,8 +203,9 @@ def _asked(request: Request, job: Job, **wish: Any) -> Response:
         upgrade = upgrades.ask(job, user_of(request), **wish)
     except upgrades.NoSuchVersion as error:
         raise NotFound(str(error)) from error
-    told = {"version": upgrade.after.number, "reason": wish.get("reason")}
-    audit.record(request, "job.upgrade", job, **told)
+    audit.record(
+        request, "job.upgrade", job, version=upgrade.after.number, reason=wish.get("reason")
+    )
     return Response(UpgradeSerializer(upgrade).data, status=status.HTTP_202_ACCEPTED)
 
 

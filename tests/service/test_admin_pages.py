@@ -138,7 +138,7 @@ def test_tokens_are_revoked_and_failures_forgotten(there: world.World, back: Non
         asked = {"action": verb, "_selected_action": rows, "confirmed": "yes"}
         answer = there.clients["admin"].post(address(table, "changelist"), asked, follow=True)
         assert b"asked for" in answer.content
-        assert not table.objects.exists()  # type: ignore[attr-defined]
+        assert not table.objects.exists()
 
 
 def test_the_index_needs_a_login(there: world.World) -> None:

@@ -39,7 +39,9 @@ def ask(client: Client, method: str, path: str, data: str = "{}") -> tuple[HttpR
     """The answer, and how many audit entries the request left; nothing stays changed."""
     with transaction.atomic():
         before = AuditEntry.objects.count()
-        more = {} if method == "GET" else {"data": data, "content_type": "application/json"}
+        more: dict[str, Any] = (
+            {} if method == "GET" else {"data": data, "content_type": "application/json"}
+        )
         answer = client.generic(method, path, headers={"Sec-Fetch-Site": "same-origin"}, **more)
         entries = AuditEntry.objects.count() - before
         transaction.set_rollback(True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -172,17 +171,17 @@ def _membership(world: World, team: Team) -> Membership:
 
 
 def _savepoint(job: Job) -> Savepoint:
-    row: Any = Savepoint.objects.create(
+    row = Savepoint.objects.create(
         job=job, job_name=NAME, path=f"/nowhere/{NAME}", trigger_id=TRIGGER
     )
     Savepoint.objects.filter(pk=row.pk).update(
         state=SavepointState.COMPLETED, completed_at=timezone.now()
     )
-    return row  # type: ignore[no-any-return]
+    return row
 
 
 def _upgrade(job: Job, savepoint: Savepoint) -> Upgrade:
-    version = job.versions.get()  # type: ignore[attr-defined]
+    version = job.versions.get()
     return Upgrade.objects.create(
         job=job,
         before=version,
