@@ -7,32 +7,77 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0022_vitals'),
+        ("jobs", "0022_vitals"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Diagnosis',
+            name="Diagnosis",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('threads', 'thread dump'), ('flame-graph', 'flame graph')], max_length=12)),
-                ('jobmanager', models.CharField(blank=True, max_length=255)),
-                ('asked_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('taken_at', models.DateTimeField(blank=True, null=True)),
-                ('answered_at', models.DateTimeField(blank=True, null=True)),
-                ('answer', models.JSONField(blank=True, default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('asked_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('attempt', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='diagnoses', to='jobs.attempt')),
-                ('taskmanager', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='diagnoses', to='jobs.taskmanager')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("threads", "thread dump"), ("flame-graph", "flame graph")],
+                        max_length=12,
+                    ),
+                ),
+                ("jobmanager", models.CharField(blank=True, max_length=255)),
+                ("asked_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("taken_at", models.DateTimeField(blank=True, null=True)),
+                ("answered_at", models.DateTimeField(blank=True, null=True)),
+                ("answer", models.JSONField(blank=True, default=dict)),
+                ("error", models.TextField(blank=True)),
+                (
+                    "asked_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="diagnoses",
+                        to="jobs.attempt",
+                    ),
+                ),
+                (
+                    "taskmanager",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="diagnoses",
+                        to="jobs.taskmanager",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'diagnoses',
-                'ordering': ['-pk'],
-                'indexes': [models.Index(fields=['taskmanager', 'taken_at'], name='jobs_diagno_taskman_2f191a_idx'), models.Index(fields=['jobmanager', 'taken_at'], name='jobs_diagno_jobmana_17929a_idx'), models.Index(fields=['asked_at'], name='jobs_diagno_asked_a_a0b6fa_idx')],
+                "verbose_name_plural": "diagnoses",
+                "ordering": ["-pk"],
+                "indexes": [
+                    models.Index(
+                        fields=["taskmanager", "taken_at"], name="jobs_diagno_taskman_2f191a_idx"
+                    ),
+                    models.Index(
+                        fields=["jobmanager", "taken_at"], name="jobs_diagno_jobmana_17929a_idx"
+                    ),
+                    models.Index(fields=["asked_at"], name="jobs_diagno_asked_a_a0b6fa_idx"),
+                ],
             },
         ),
     ]
