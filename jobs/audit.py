@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Model
 from django.http import HttpRequest
@@ -45,6 +47,15 @@ def record(
     if request is not None:
         _django(request).headrace_audited = True  # type: ignore[attr-defined]
     return entry
+
+
+def prune(now: datetime, at_most: int = 1000) -> int:
+    """Remove entries that are older than HEADRACE_AUDIT_DAYS, the oldest first; how many."""
+    if not settings.HEADRACE_AUDIT_DAYS:
+        return 0
+    old = AuditEntry.objects.filter(at__lt=now - timedelta(days=settings.HEADRACE_AUDIT_DAYS))
+    chosen = list(old.order_by("at").values_list("pk", flat=True)[:at_most])
+    return AuditEntry.objects.filter(pk__in=chosen).delete()[0]
 
 
 def address(request: HttpRequest) -> str:

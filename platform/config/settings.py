@@ -157,6 +157,9 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
+#: Days that the audit log is kept; 0 = for ever.
+HEADRACE_AUDIT_DAYS = env.int("HEADRACE_AUDIT_DAYS", default=400)
+
 # --- secrets of jobs: the first key encrypts, all of them decrypt --------------------------------
 HEADRACE_SECRETS_KEYS = env.list("HEADRACE_SECRETS_KEYS", default=[])
 if path := env.str("HEADRACE_SECRETS_KEYS_FILE", default=""):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
+from django.utils import timezone
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from jobs import audit, masking, tokens
@@ -71,3 +75,15 @@ def test_an_entry_outlives_its_account(alice: User) -> None:
     alice.delete()
     entry = AuditEntry.objects.get()
     assert (entry.username, entry.user) == ("alice", None)
+
+
+def test_old_entries_go(alice: User, settings: Settings) -> None:
+    old = audit.record(None, "job.cancel", "old", user=alice)
+    audit.record(None, "job.cancel", "new", user=alice)
+    now = timezone.now()
+    AuditEntry.objects.filter(pk=old.pk).update(at=now - timedelta(days=401))
+    settings.HEADRACE_AUDIT_DAYS = 0
+    assert audit.prune(now) == 0
+    settings.HEADRACE_AUDIT_DAYS = 400
+    assert audit.prune(now) == 1
+    assert AuditEntry.objects.get().target_name == "new"
