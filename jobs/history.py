@@ -9,7 +9,7 @@ the roll-up of that minute, and the removal of what is too old.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from jobs import history_rows, rollups
 from jobs.models import HistoryChunk
-from jobs.rollups import HOURS, MINUTES, RESOLUTIONS, SECONDS, Chunk, Point, Resolution
+from jobs.rollups import HOURS, MINUTES, RESOLUTIONS, SECONDS, Chunk, Resolution
 
 #: A time: aware, or milliseconds since 1970.
 Moment = datetime | int
@@ -184,18 +184,36 @@ def series(
     width, aligned to the epoch; oldest first. The resolution is the coarsest that gives so many
     points, or a coarser one where the finer no longer reaches back to `since`. Names of which
     nothing is known have empty lists."""
-    asked = list(names)
+    asked = set(names)
     begin, end = _seconds(since), _seconds(until)
     resolution = _fitting(subject, begin, (end - begin) / max(1, points))
     width = _width(resolution, (end - begin) / max(1, points))
-    groups: dict[str, dict[int, list[Point]]] = {name: {} for name in asked}
-    for chunk_begins, chunk in sorted(_read(subject, resolution, begin, end).items()):
-        for name in asked:
-            for bucket, point in chunk[name].points() if name in chunk else ():
-                at = chunk_begins + bucket * resolution.width
-                if begin - resolution.width < at < end:
-                    groups[name].setdefault(at // width * width, []).append(point)
-    return {name: [_row(at, found) for at, found in own.items()] for name, own in groups.items()}
+    sums: dict[str, dict[int, list[float]]] = {name: {} for name in asked}
+    for begins, chunk in sorted(_read(subject, resolution, begin, end, asked).items()):
+        first = int(max(0, begin - begins) // resolution.width)
+        last = math.ceil((end - begins) / resolution.width)
+        for name, column in chunk.items():
+            for bucket, point in column.between(first, last):
+                _add(sums[name], (begins + bucket * resolution.width) // width * width, point)
+    return {name: [_row(at, own) for at, own in buckets.items()] for name, buckets in sums.items()}
+
+
+def _add(to: dict[int, list[float]], at: int, point: tuple[int, float, float, float]) -> None:
+    """Merge a point into its group: [number, smallest, sum, largest]."""
+    number, low, mean, high = point
+    known = to.get(at)
+    if known is None:
+        to[at] = [number, low, mean * number, high]
+        return
+    known[0] += number
+    known[1] = min(known[1], low)
+    known[2] += mean * number
+    known[3] = max(known[3], high)
+
+
+def _row(at: int, group: Sequence[float]) -> Row:
+    number, low, total, high = group
+    return at * 1000, low, min(max(rollups.rounded(total / number), low), high), high
 
 
 def names(subject: str) -> list[str]:
@@ -240,15 +258,17 @@ def _width(resolution: Resolution, wanted: float) -> int:
     return resolution.width * max(1, math.ceil(wanted / resolution.width))
 
 
-def _read(subject: str, resolution: Resolution, since: float, until: float) -> dict[int, Chunk]:
+def _read(
+    subject: str, resolution: Resolution, since: float, until: float, names: Collection[str]
+) -> dict[int, Chunk]:
     """Its chunks, brought up to date with the chunk of seconds that is still open."""
-    chunks = history_rows.load(subject, resolution, resolution.chunk_of(since), int(until))
+    first = resolution.chunk_of(since)
+    chunks = history_rows.load(subject, resolution, first, int(until), names)
     if resolution is SECONDS:
         return chunks
-    opened = history_rows.newest(history_rows.at_resolution(subject, SECONDS))
-    minutes = _overlaid(
-        opened, MINUTES, history_rows.newest(history_rows.at_resolution(subject, MINUTES))
-    )
+    opened = history_rows.newest(history_rows.at_resolution(subject, SECONDS), names)
+    hour = history_rows.newest(history_rows.at_resolution(subject, MINUTES), names)
+    minutes = _overlaid(opened, MINUTES, hour)
     upper = minutes if resolution is MINUTES else _overlaid(minutes, HOURS, chunks)
     return chunks | {at: chunk for at, chunk in upper.items() if at <= until}
 
@@ -262,11 +282,6 @@ def _overlaid(
         into = found.setdefault(at, stored.get(at, {}))
         rollups.roll_up(chunk, resolution.bucket_of(begins), into)
     return found
-
-
-def _row(at: int, points: Sequence[Point]) -> Row:
-    _, low, mean, high = rollups.merged(points)
-    return at * 1000, low, mean, high
 
 
 def _seconds(at: Moment) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import structlog
 from django.db.models import QuerySet
@@ -24,26 +23,31 @@ def at_resolution(subject: str, resolution: Resolution) -> QuerySet[HistoryChunk
 
 
 def load(
-    subject: str, resolution: Resolution, since: int, until: int | None = None
+    subject: str,
+    resolution: Resolution,
+    since: int,
+    until: int | None = None,
+    names: Collection[str] | None = None,
 ) -> dict[int, Chunk]:
+    """Those that begin between the two times, both included; `names`: what is wanted of them."""
     rows = at_resolution(subject, resolution).filter(begins__gte=since)
-    return _decoded(rows if until is None else rows.filter(begins__lte=until))
+    return _decoded(rows if until is None else rows.filter(begins__lte=until), names)
 
 
-def newest(rows: QuerySet[HistoryChunk]) -> dict[int, Chunk]:
-    return _decoded(rows.order_by("-begins")[:1])
+def newest(rows: QuerySet[HistoryChunk], names: Collection[str] | None = None) -> dict[int, Chunk]:
+    return _decoded(rows.order_by("-begins")[:1], names)
 
 
-def _decoded(rows: QuerySet[HistoryChunk]) -> dict[int, Chunk]:
-    return {at: _chunk(bytes(data)) for at, data in rows.values_list("begins", "data")}
+def _decoded(rows: QuerySet[HistoryChunk], names: Collection[str] | None) -> dict[int, Chunk]:
+    return {at: _chunk(bytes(data), names) for at, data in rows.values_list("begins", "data")}
 
 
-def _chunk(data: bytes) -> Chunk:
+def _chunk(data: bytes, names: Collection[str] | None) -> Chunk:
     """One that cannot be read is lost, and with it some points of a chart: no job may wait for
     that."""
     try:
-        return rollups.decoded(data)
-    except (zlib.error, ValueError, TypeError, AttributeError):
+        return rollups.decoded(data, names)
+    except ValueError:
         log.exception("figures of some time cannot be read; they are left out")
         return {}
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 import bisect
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: More than the eye sees in a chart; numbers of few digits are what compresses.
 DIGITS = 6
+#: Between a name and its lists; JSON writes none by itself.
+_SEPARATOR = "\t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,8 @@ class Point(NamedTuple):
 
 
 def sample(value: float) -> Point:
-    rounded = _rounded(value)
-    return Point(1, rounded, rounded, rounded)
+    short = rounded(value)
+    return Point(1, short, short, short)
 
 
 def merged(points: Iterable[Point]) -> Point:
@@ -101,6 +103,14 @@ class Column:
         rows = zip(self.counts, self.lows, self.means, self.highs, strict=True)
         return zip(self.buckets, map(Point._make, rows), strict=True)
 
+    def between(
+        self, first: int, end: int
+    ) -> Iterator[tuple[int, tuple[int, float, float, float]]]:
+        """Bucket and (number, low, mean, high), from `first` on and before `end`."""
+        own = slice(bisect.bisect_left(self.buckets, first), bisect.bisect_left(self.buckets, end))
+        rows = zip(self.counts[own], self.lows[own], self.means[own], self.highs[own], strict=True)
+        return zip(self.buckets[own], rows, strict=True)
+
     def total(self) -> Point:
         return merged(point for _, point in self.points())
 
@@ -134,20 +144,35 @@ def roll_up(finer: Chunk, bucket: int, coarser: Chunk) -> None:
 
 
 def encoded(chunk: Chunk) -> bytes:
-    """Compressed JSON: {name: [buckets, counts, lows, means, highs]}, or [buckets, values] where
-    each bucket has one sample."""
-    columns = {
-        name: [column.buckets, column.means]
-        if set(column.counts) == {1}
-        else [column.buckets, column.counts, column.lows, column.means, column.highs]
+    """Compressed, a line of JSON for each name: [name] and [buckets, counts, lows, means, highs],
+    or [buckets, values] where each bucket has one sample."""
+    lines = [
+        f"{json.dumps([name])}{_SEPARATOR}{json.dumps(_lists(column), separators=(',', ':'))}"
         for name, column in chunk.items()
         if column.buckets
-    }
-    return zlib.compress(json.dumps(columns, separators=(",", ":")).encode(), 1)
+    ]
+    return zlib.compress("\n".join(lines).encode(), 1)
 
 
-def decoded(data: bytes) -> Chunk:
-    return {name: _column(*lists) for name, lists in json.loads(zlib.decompress(data)).items()}
+def decoded(data: bytes, names: Collection[str] | None = None) -> Chunk:
+    """All of it, or what it has of these names. Raises ValueError for what is no such chunk."""
+    wanted = None if names is None else {json.dumps([name]) for name in names}
+    found = {}
+    try:
+        for line in zlib.decompress(data).decode().split("\n"):
+            name, separator, lists = line.partition(_SEPARATOR)
+            if wanted is None or name in wanted:
+                (own,) = json.loads(name)
+                found[str(own)] = _column(*json.loads(lists if separator else ""))
+    except (zlib.error, TypeError, ValueError) as error:
+        raise ValueError(f"no chunk of figures: {error}") from error
+    return found
+
+
+def _lists(column: Column) -> list[list[Any]]:
+    if set(column.counts) == {1}:
+        return [column.buckets, column.means]
+    return [column.buckets, column.counts, column.lows, column.means, column.highs]
 
 
 def _column(buckets: list[int], *lists: list[float]) -> Column:
@@ -159,10 +184,10 @@ def _column(buckets: list[int], *lists: list[float]) -> Column:
 
 
 def _short(point: Point) -> Point:
-    return Point(point.number, point.low, _rounded(point.mean), point.high)
+    return Point(point.number, point.low, rounded(point.mean), point.high)
 
 
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
     """Whole numbers without a point: they take less room."""
     short = float(f"{value:.{DIGITS}g}")
     return int(short) if short.is_integer() else short

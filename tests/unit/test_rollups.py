@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+import zlib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +59,22 @@ def test_a_chunk_is_read_as_it_was_written(samples: list[tuple[int, float]]) -> 
     chunk = of(samples)
 
     assert rollups.decoded(rollups.encoded(chunk)) == chunk
+
+
+@pytest.mark.parametrize("data", [b"", b"torn", zlib.compress(b"x"), zlib.compress(b'["a"]\t[1]')])
+def test_what_is_no_chunk_is_said_to_be_none(data: bytes) -> None:
+    with pytest.raises(ValueError, match="no chunk of figures"):
+        rollups.decoded(data)
+
+
+def test_some_names_are_read_without_the_others() -> None:
+    odd = ["lag", 'tab\t"quote" \\ \n', "lag.flights.0", "é"]
+    chunk: Chunk = {}
+    for number, name in enumerate(odd):
+        rollups.add(chunk, number, name, rollups.sample(number))
+
+    for name in odd:
+        assert rollups.decoded(rollups.encoded(chunk), {name, "x"}) == {name: chunk[name]}
 
 
 def test_rolling_up_again_does_not_count_twice() -> None:
