@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
-from django.db.models.expressions import Combinable
 from django.http import HttpRequest
 
 #: Rows of a page, and what can be chosen instead.
@@ -54,9 +53,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A column that a list may be ordered by: its expression, and which way it begins."""
+    """A column that a list may be ordered by, and which way it begins."""
 
-    by: str | Combinable
+    by: str
     falling: bool = False
 
 
@@ -75,7 +74,7 @@ class Listing:
         self.column = name if name in orders else next(iter(orders))
         order = orders[self.column]
         self.falling = order.falling != (asked.startswith("-") and name in orders)
-        by = F(order.by) if isinstance(order.by, str) else order.by
+        by = F(order.by)
         way = by.desc(nulls_last=True) if self.falling else by.asc(nulls_last=True)
         self.size = int(query.get("size")) if query.get("size") in map(str, SIZES) else size
         ordered = rows.order_by(way, "-pk" if self.falling else "pk")

@@ -65,7 +65,7 @@ def _page(
         "end": END,
         "end_others": END_OTHERS,
         "rights": permissions.rights(me),
-        "memberships": me.headrace_memberships.select_related("team"),  # type: ignore[attr-defined]
+        "memberships": me.headrace_memberships.select_related("team"),
         "asks": True,
     }
     status = 422 if form.errors else 200

@@ -15,7 +15,7 @@ from jobs.models import Job
 
 def job_of(request: HttpRequest, job_id: str) -> Job:
     """Raises Http404 also for jobs of other teams: they do not exist for this user."""
-    jobs = permissions.visible_jobs(request.user).select_related("submitted_by")
+    jobs = permissions.visible_jobs(request.user).select_related("submitted_by", "team")
     return get_object_or_404(jobs, pk=job_id)
 
 

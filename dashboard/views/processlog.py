@@ -21,7 +21,7 @@ from jobs.models import TaskManager
 @access.page
 def taskmanager(request: HttpRequest, name: str, file: str = "", part: str = "") -> Any:
     row = get_object_or_404(TaskManager, name=name)
-    files = log_files.of_taskmanager(row, request.user)  # type: ignore[arg-type]
+    files = log_files.of_taskmanager(row, request.user)
     context = {
         "tm": row,
         "folder": reverse("dashboard:taskmanagers-log", args=[name]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -41,6 +41,16 @@ DELETE = Deed(
     "The program was deleted.",
     colour="bad",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is to run, and how."""
+
+    name: str
+    artifact: artifacts.Artifact
+    arguments: list[str]
+    parallelism: int
 
 
 @require_http_methods(["GET", "POST"])
@@ -112,12 +122,7 @@ def _started(request: HttpRequest, form: SubmitForm, program: programs.Program) 
     values, user = form.cleaned_data, request.user
     assert isinstance(user, User)
     access.demand(permissions.may_submit(user, values["team"]))
-    wish: tuple[Any, ...] = (
-        values["name"],
-        program.artifact,
-        values["arguments"],
-        values["parallelism"],
-    )
+    wish = _Wish(values["name"], program.artifact, values["arguments"], values["parallelism"])
     if form.starts_now:
         job = _submitted(form, wish, user)
         audit.record(request, "job.submit", job, program=program.name)
@@ -129,7 +134,7 @@ def _started(request: HttpRequest, form: SubmitForm, program: programs.Program) 
     return redirect("dashboard:schedules-one", row.pk)
 
 
-def _submitted(form: SubmitForm, wish: tuple[Any, ...], user: User) -> Job:
+def _submitted(form: SubmitForm, wish: _Wish, user: User) -> Job:
     values = form.cleaned_data
     restore = None
     if values["savepoint"]:
@@ -139,10 +144,19 @@ def _submitted(form: SubmitForm, wish: tuple[Any, ...], user: User) -> Job:
             allow_lost=values["allow_non_restored_state"],
         )
     configuration = values["configuration"]
-    return actions.submit(*wish, configuration, user, restore, team=values["team"])
+    return actions.submit(
+        wish.name,
+        wish.artifact,
+        wish.arguments,
+        wish.parallelism,
+        configuration,
+        user,
+        restore,
+        team=values["team"],
+    )
 
 
-def _scheduled(form: SubmitForm, wish: tuple[Any, ...], user: User) -> Schedule:
+def _scheduled(form: SubmitForm, wish: _Wish, user: User) -> Schedule:
     """What it begins with stands in its configuration, as of any schedule."""
     values = form.cleaned_data
     configuration = dict(values["configuration"])
@@ -151,10 +165,15 @@ def _scheduled(form: SubmitForm, wish: tuple[Any, ...], user: User) -> Schedule:
         configuration[beginnings.CLAIM_MODE[0]] = values["claim_mode"]
         if values["allow_non_restored_state"]:
             configuration[beginnings.IGNORE_UNCLAIMED[0]] = "true"
-    name, artifact, arguments, parallelism = wish
-    content = (artifact.path.read_bytes(), artifact.name)
     return schedules.create(
-        name, content, arguments, parallelism, configuration, user, **form.times()
+        wish.name,
+        (wish.artifact.path.read_bytes(), wish.artifact.name),
+        wish.arguments,
+        wish.parallelism,
+        configuration,
+        user,
+        team=values["team"],
+        **form.times(),
     )
 
 

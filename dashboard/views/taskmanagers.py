@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from dashboard import access, processcharts, series
 from dashboard.asking import Deed, ask
+from dashboard.listing import Query
 from dashboard.views import live
 from jobs import audit, permissions, taskmanagers
 from jobs.models import TaskManager
@@ -51,7 +52,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
         request,
         "taskmanager",
         "dashboard/taskmanagers/one.html",
-        live.Query((("name", name),)),
+        Query((("name", name),)),
         tm=row,
         deed=deed if permissions.may_steer(request.user) else None,
         tab="metrics",

@@ -97,7 +97,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     team = get_object_or_404(Team, pk=pk)
 
     def do() -> None:
-        if Job.objects.filter(team=team).exists() or team.schedules.exists():  # type: ignore[attr-defined]
+        if Job.objects.filter(team=team).exists() or team.schedules.exists():
             raise Conflict("the team has jobs or schedules; they would be everybody's")
         audit.record(request, "team.delete", team)
         team.delete()
