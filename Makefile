@@ -39,6 +39,9 @@ bench-control: .dev  ## the JobManager with 300 jobs and 50 TaskManagers, driver
 bench-metrics: .dev  ## what metrics of 1,000 jobs cost: recorded, kept, asked for; 5 minutes
 	@$(BIN)/python -m benchmarks.metrics $(ARGS)
 
+bench-pages: .dev  ## the server's time for each page with 1,000 jobs and 100,000 checkpoints; 3 minutes
+	@$(BIN)/python -m benchmarks.pages $(ARGS)
+
 differential: .dev  ## the same programs on PyFlink 2.3 and here, compared line by line
 	@$(BIN)/python -m tests.differential $(ARGS)
 
