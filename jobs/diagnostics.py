@@ -14,6 +14,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
+from headrace.wire.text import storable
 from jobs.models import Diagnosis, Job, JobManagerProcess, TaskManager
 from jobs.states import AttemptState, TaskManagerState
 
@@ -22,11 +23,14 @@ FRESH = timedelta(seconds=10)
 #: Nobody has answered for so long: nobody will.
 GIVEN_UP = timedelta(seconds=60)
 KEPT = timedelta(days=1)
+#: Of one kind and process no more are kept, however often somebody asks.
+KEPT_EACH = 20
 #: Samples of a flame graph are taken for so many seconds.
 SECONDS = 4
 FULL, ON_CPU, OFF_CPU = "full", "on_cpu", "off_cpu"
 TYPES = (FULL, ON_CPU, OFF_CPU)
 _LOOK_SECONDS = 0.1
+_REASON = 1000
 
 
 class NotRunning(Exception):
@@ -75,11 +79,16 @@ def error_of(row: Diagnosis) -> str:
 
 
 def wait(row: Diagnosis, seconds: float) -> Diagnosis:
-    """Until it is answered; as it is then, answered or not."""
-    until = time.monotonic() + seconds
+    """Until it is answered or `seconds` have passed since it was asked, by whomever; as it is then,
+    answered or not."""
+    asked = max(0.0, (timezone.now() - row.asked_at).total_seconds())
+    until = time.monotonic() + seconds - asked
     while row.answered_at is None and time.monotonic() < until:
         time.sleep(_LOOK_SECONDS)
-        row.refresh_from_db()
+        try:
+            row.refresh_from_db()
+        except Diagnosis.DoesNotExist:
+            row.answered_at, row.error = timezone.now(), "whoever was asked has been removed"
     return row
 
 
@@ -97,6 +106,9 @@ def _ask(wanted: Diagnosis, user: User | None) -> Diagnosis:
     known = same.filter(under_way | Q(answered_at__gt=now - FRESH, error="")).first()
     if known is not None:
         return known
+    oldest = same.values_list("pk", flat=True)[KEPT_EACH - 1 : KEPT_EACH].first()
+    if oldest is not None:
+        same.filter(pk__lte=oldest).exclude(under_way).delete()
     wanted.asked_by, wanted.asked_at = user, now
     wanted.save(force_insert=True)
     return wanted
@@ -121,7 +133,9 @@ def answer(row: Diagnosis, found: dict[str, Any]) -> None:
 
 
 def fail(row: Diagnosis, error: str) -> None:
-    Diagnosis.objects.filter(pk=row.pk).update(answered_at=timezone.now(), error=error)
+    Diagnosis.objects.filter(pk=row.pk).update(
+        answered_at=timezone.now(), error=storable(error)[:_REASON]
+    )
 
 
 def tree(row: Diagnosis, kind: str) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from django.db import close_old_connections
+from django.db import connections
 
 from jobs import diagnostics
 from jobs.models import Diagnosis, TaskManager
@@ -46,7 +46,7 @@ def _answer(row: Diagnosis) -> None:
         log.exception("diagnosis failed", diagnosis=row.pk)
         diagnostics.fail(row, f"it failed: {error}")
     finally:
-        close_old_connections()
+        connections.close_all()  # of this thread, which ends
 
 
 def _found(row: Diagnosis) -> dict[str, Any]:

@@ -14,15 +14,22 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from headrace.wire.text import storable
+
 #: Samples a second: enough to see where time goes, 1 % of a core for each process.
 RATE = 50
 #: More processes are not looked at at once.
 PROCESSES = 16
+#: What an answer holds at most, for those who keep and draw it: frames of a stack, stacks of a
+#: process, threads, characters of a thread.
+DEPTH, STACKS, THREADS, CHARACTERS = 120, 2000, 500, 20_000
+_DEEPER, _OTHERS = "… deeper", "… others"
 _SPARE_SECONDS = 20.0
 _Stack = tuple[str, ...]
 
@@ -35,12 +42,15 @@ def own_threads() -> list[dict[str, str]]:
     """[{"name", "text"}] of this process."""
     names = {each.ident: each.name for each in threading.enumerate()}
     return [
-        {
-            "name": names.get(ident, f"thread {ident}"),
-            "text": "".join(traceback.format_stack(frame)),
-        }
+        _bounded(names.get(ident, f"thread {ident}"), "".join(traceback.format_stack(frame)))
         for ident, frame in sys._current_frames().items()
-    ]
+    ][:THREADS]
+
+
+def _bounded(name: str, text: str) -> dict[str, str]:
+    if len(text) > CHARACTERS:
+        text = f"{text[: CHARACTERS // 2]}\n…\n{text[-CHARACTERS // 2 :]}"
+    return {"name": storable(name)[:200], "text": storable(text)}
 
 
 def python_processes(driver: int, others: Iterable[int]) -> list[int]:
@@ -65,7 +75,7 @@ def threads(pids: Iterable[int]) -> list[dict[str, str]]:
         found += [_thread(pid, each) for each in json.loads(done.stdout)]
     if not found:
         raise CannotLook(_reason(errors))
-    return found
+    return found[:THREADS]
 
 
 def _thread(pid: int, told: Mapping[str, Any]) -> dict[str, str]:
@@ -76,25 +86,28 @@ def _thread(pid: int, told: Mapping[str, Any]) -> dict[str, str]:
     ]
     state = "RUNNABLE" if told.get("active") else "WAITING"
     head = f'"{name}" process {pid} {state}'
-    return {"name": f"{name} (process {pid})", "text": "\n".join([head, *frames])}
+    return _bounded(f"{name} (process {pid})", "\n".join([head, *frames]))
 
 
 def flame_graph(pids: Iterable[int], seconds: int) -> dict[str, Any]:
     """{"full", "on_cpu", "off_cpu": trees, "seconds"}: all samples, those that used a processor,
     and the rest. Raises CannotLook when none of the processes can be looked at."""
-    with tempfile.TemporaryDirectory(prefix="headrace-flame-") as folder:
-        running = [
-            (pid, idle, Path(folder) / f"{pid}-{idle}", _record(pid, seconds, Path(folder), idle))
-            for pid in pids
-            for idle in (True, False)
-        ]
+    _py_spy()  # said before anything is begun
+    with tempfile.TemporaryDirectory(prefix="headrace-flame-") as folder, ExitStack() as ends:
+        running = []
+        for pid in pids:
+            for idle in (True, False):
+                process = _record(pid, seconds, Path(folder), idle)
+                ends.callback(_kill, process)
+                running.append((pid, idle, Path(folder) / f"{pid}-{idle}", process))
         errors, everything, busy = [], Counter[_Stack](), Counter[_Stack]()
         for pid, idle, path, process in running:
             stderr = _end(process, seconds)
             if process.returncode != 0 or not path.exists():
                 errors.append(stderr)
                 continue
-            (everything if idle else busy).update(_stacks(pid, path.read_text()))
+            told = path.read_text(encoding="utf-8", errors="replace")
+            (everything if idle else busy).update(_stacks(pid, told))
     if len(errors) == len(running):
         raise CannotLook(_reason(errors))
     waiting = everything - busy
@@ -122,6 +135,13 @@ def _record(pid: int, seconds: int, folder: Path, idle: bool) -> subprocess.Pope
     )
 
 
+def _kill(process: subprocess.Popen[str]) -> None:
+    """None is left behind, whatever went wrong with another."""
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
+
+
 def _end(process: subprocess.Popen[str], seconds: int) -> str:
     try:
         return process.communicate(timeout=seconds + _SPARE_SECONDS)[1]
@@ -136,8 +156,14 @@ def _stacks(pid: int, raw: str) -> Counter[_Stack]:
     for line in raw.splitlines():
         frames, _, count = line.rpartition(" ")
         if frames and count.isdecimal():
-            found[(f"process {pid}", *frames.split(";"))] += int(count)
-    return found
+            stack = storable(frames).split(";")
+            if len(stack) > DEPTH:
+                stack = [*stack[:DEPTH], _DEEPER]
+            found[(f"process {pid}", *stack)] += int(count)
+    most = Counter(dict(found.most_common(STACKS)))
+    if rest := found.total() - most.total():
+        most[(f"process {pid}", _OTHERS)] = rest
+    return most
 
 
 def _tree(stacks: Mapping[_Stack, int]) -> dict[str, Any]:
@@ -162,7 +188,8 @@ def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [_py_spy(), *arguments],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
             timeout=_SPARE_SECONDS,
         )

@@ -123,10 +123,44 @@ def test_what_does_not_run_is_not_asked() -> None:
         diagnostics.of_job(make_job(), Diagnosis.Kind.THREADS, None)
 
 
+def test_an_answer_is_bounded() -> None:
+    deep = ";".join(f"f{n}" for n in range(5000))
+    raw = f"{deep} 3\nmain;nul\0l 2\n" + "\n".join(f"main;g{n} 1" for n in range(5000))
+    stacks = sampling._stacks(7, raw)
+    assert stacks.total() == 5005  # none is lost from the count
+    assert len(stacks) == sampling.STACKS + 1
+    assert max(map(len, stacks)) == sampling.DEPTH + 2
+    assert stacks["process 7", "main", "null"] == 2
+    assert sampling._tree(stacks)["value"] == 5005
+    text = sampling._bounded("x", "\ud800" + "a" * 50_000)["text"]
+    assert len(text) < sampling.CHARACTERS + 10
+    assert text[0] == "\ufffd"
+
+
+def test_few_answers_are_kept() -> None:
+    row = make_taskmanager()
+    for n in range(diagnostics.KEPT_EACH + 5):
+        asked = diagnostics.of_taskmanager(row, None)
+        diagnostics.fail(asked, f"no {n} \0")
+    assert Diagnosis.objects.count() == diagnostics.KEPT_EACH
+    newest = Diagnosis.objects.first()
+    assert newest is not None
+    assert newest.error == f"no {diagnostics.KEPT_EACH + 4} "
+
+
+def test_whoever_was_asked_is_removed_meanwhile() -> None:
+    asked = diagnostics.of_taskmanager(make_taskmanager(), None)
+    Diagnosis.objects.all().delete()
+    assert "removed" in diagnostics.error_of(diagnostics.wait(asked, 5))
+
+
 def test_nobody_answers() -> None:
     asked = diagnostics.of_taskmanager(make_taskmanager(), None)
     began = time.monotonic()
     assert diagnostics.wait(asked, 0.2).answered_at is None
+    Diagnosis.objects.update(asked_at=timezone.now() - timedelta(seconds=20))
+    asked.refresh_from_db()
+    assert diagnostics.wait(asked, 20).answered_at is None  # others have waited long enough
     assert time.monotonic() - began < 5
     Diagnosis.objects.update(asked_at=timezone.now() - timedelta(minutes=2))
     asked.refresh_from_db()
