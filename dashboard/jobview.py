@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from django.db.models import Q
 
@@ -22,6 +21,7 @@ from dashboard import (
 from dashboard.checkpoints import Checkpoints
 from dashboard.failures import Cause, causes
 from dashboard.measured import Measured
+from jobs import artifacts
 from jobs.models import (
     Alert,
     AlertRule,
@@ -32,12 +32,12 @@ from jobs.models import (
     Savepoint,
     Upgrade,
 )
-from jobs.states import AttemptState, JobState, Wanted
+from jobs.states import AlertState, AttemptState, JobState, Wanted
 
 #: Rows of one page of a history, and of the short list on the job's first page.
 PAGE, SHORT = 50, 8
-#: Bytes of a job file that the page shows.
-SOURCE_BYTES = 256 * 1024
+#: Characters of a program that the page shows.
+SHOWN = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,11 @@ class JobView(Measured):
         return list(self.job.alerts.select_related("rule").order_by("-id")[:PAGE])
 
     @cached_property
+    def firing(self) -> list[Alert]:
+        rows = self.job.alerts.filter(state=AlertState.FIRING).select_related("rule")
+        return list(rows.order_by("-id")[:3])
+
+    @cached_property
     def rules(self) -> list[AlertRule]:
         """That watch this job, or all of them."""
         return list(AlertRule.objects.filter(Q(job=self.job) | Q(job=None))[:PAGE])
@@ -196,10 +201,9 @@ class JobView(Measured):
 
     @property
     def source(self) -> str | None:
-        """The job's Python file; None when it is not on this machine."""
+        """The job's program, or what is in its archive; None when it is not on this machine."""
         try:
-            with Path(self.job.entry).open("rb") as file:
-                return file.read(SOURCE_BYTES).decode("utf-8", errors="replace")
+            return "".join(artifacts.lines(self.job.entry))[:SHOWN]
         except OSError:
             return None
 

@@ -91,7 +91,7 @@ def with_head(regions: tuple[Region, ...]) -> tuple[Region, ...]:
 
 def job_again(job_id: str, regions: tuple[Region, ...]) -> Snapshot:
     """The same, read anew. Raises live.Gone when the job does not exist any more."""
-    found = Job.objects.select_related("submitted_by").filter(pk=job_id).first()
+    found = Job.objects.select_related("submitted_by", "team").filter(pk=job_id).first()
     if found is None:
         raise live.Gone
     return job(JobView(found, timezone.now()), regions)

@@ -244,6 +244,11 @@ def test_a_checkpoint_tells_of_vertices_and_subtasks(client: Client, job: Job) -
     assert "was not reported" in text(client, f"/jobs/{job.pk}/checkpoints/7/")
 
 
+def test_alerts_that_fire_are_said_on_every_page(client: Client, job: Job) -> None:
+    for path in ("", "log/", f"vertices/{vertex(job, 'windows')}/detail/"):
+        assert "<strong>too far behind</strong>" in text(client, f"/jobs/{job.pk}/{path}")
+
+
 def test_failures_at_the_same_time_have_one_cause(client: Client) -> None:
     job = pages.make_job()
     attempt = pages.make_attempt(job)
