@@ -37,21 +37,22 @@ _ALIASES = {"lastCheckpointDuration": "checkpointDuration", "lastCheckpointSize"
 
 def answer(job: Job, name: str, after: int | None, now: datetime) -> dict[str, Any]:
     """The columns of the range called `name`; `after` is the end of the newest bucket that the
-    page holds (seconds since 1970), which is sent again, because it may have grown."""
+    page holds (seconds since 1970), which is sent again, because it may have grown. Of a long
+    range all is sent: its buckets are rarely asked for."""
     seconds = series.RANGES.get(name, series.RANGES[series.DEFAULT_RANGE])
     bucket = series.width(seconds)
     since = now - timedelta(seconds=seconds)
-    if after is not None:
+    whole = after is None or seconds > FROM_CHECKPOINTS
+    if after is not None and not whole:
         since = max(since, _start(after, bucket, since))
-    columns = Series()
-    if seconds > FROM_CHECKPOINTS:
-        columns = _kept(job, bucket, since, now)
+    columns = _kept(job, bucket, since, now) if seconds > FROM_CHECKPOINTS else Series()
     if not columns.t:
         columns = series.series(_samples(job, since), bucket, since)
     return {
         "now": int(now.timestamp() * 1000),
         "range": seconds,
         "bucket": bucket,
+        "whole": whole,
         "series": asdict(columns),
         "attempts": _starts(job, since),
     }

@@ -33,7 +33,8 @@ async function load(fresh) {
   try {
     const answer = await fetch(`${box.dataset.series}?${query}`, { cache: "no-store" });
     if (!answer.ok || number !== asked) return;
-    data.take(await answer.json(), fresh);
+    const found = await answer.json();
+    data.take(found, fresh || found.whole);
     draw();
   } catch {
     // The page says itself that the connection is lost; the next news asks again.
