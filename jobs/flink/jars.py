@@ -114,6 +114,10 @@ class Plan(JarView):
     def post(self, request: Request, jar_id: str) -> Response:
         return self.get(request, jar_id)
 
+    def head(self, request: Request, jar_id: str) -> Response:
+        """Django would take it for a GET."""
+        return self.http_method_not_allowed(request)
+
 
 class Run(JarView):
     """POST /jars/:jarid/run"""

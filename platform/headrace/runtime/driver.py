@@ -66,7 +66,10 @@ def main(run_dir: Path) -> int:
     heartbeat.start(run_dir, spec.configuration)
     _obey(context)
     journal.report(events.Started(os.getpid(), spec.master, _versions()))
-    return _run(spec, context, journal, PlainQueries(context))
+    try:
+        return _run(spec, context, journal, PlainQueries(context))
+    finally:
+        program_entry.remove(run_dir)
 
 
 def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueries) -> int:

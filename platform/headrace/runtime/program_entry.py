@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import runpy
+import shutil
 import sys
 from collections.abc import Sequence
 from functools import reduce
@@ -32,6 +33,11 @@ def run(entry: Path, arguments: Sequence[str], run_dir: Path, entry_class: str =
     else:
         _first_on_path(entry.parent)
         runpy.run_path(str(entry), run_name="__main__")
+
+
+def remove(run_dir: Path) -> None:
+    """What was unpacked, when nothing of the program runs any more."""
+    shutil.rmtree(run_dir / FOLDER, ignore_errors=True)
 
 
 def is_own(file: str, entry: Path, run_dir: Path) -> bool:

@@ -299,6 +299,17 @@ def test_a_plan_has_its_time(client: APIClient, monkeypatch: pytest.MonkeyPatch)
     assert "did not come to its execute() within" in why(client.get(f"/jars/{jar}/plan"))
 
 
+def test_a_page_elsewhere_cannot_have_a_program_planned(client: APIClient, alice: User) -> None:
+    """It runs code: a link is not enough, nor is a look at the head of the answer."""
+    jar = uploaded(client)
+    browser = APIClient()
+    browser.force_login(alice)
+    assert browser.get(f"/jars/{jar}/plan").status_code == 403
+    assert browser.get(f"/jars/{jar}/plan", HTTP_SEC_FETCH_SITE="cross-site").status_code == 403
+    assert browser.head(f"/jars/{jar}/plan", HTTP_SEC_FETCH_SITE="cross-site").status_code >= 400
+    assert client.head(f"/jars/{jar}/plan").status_code == 404
+
+
 def test_plans_wait_for_no_others(client: APIClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning._room, "acquire", lambda blocking: False)
     assert "ask again" in why(client.get(f"/jars/{uploaded(client)}/plan"), 503)
