@@ -15,6 +15,7 @@ from typing import IO
 from django.conf import settings
 
 from headrace.wire import packages
+from jobs import masking
 
 EXAMPLES = Path(__file__).parent / "examples"
 #: Of a program that is text, and of one that is an archive.
@@ -88,7 +89,8 @@ def lines(path: str | Path) -> list[str]:
     """A stored program as a person reads it: its text, or what is in an archive. Raises OSError."""
     if packages.is_package(str(path)):
         return [f"{line}\n" for line in packages.listing(path)]
-    return Path(path).read_text(errors="replace").splitlines(True)
+    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    return (masking.in_sql(text) if str(path).endswith(".sql") else text).splitlines(True)
 
 
 def examples() -> dict[str, Path]:

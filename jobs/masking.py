@@ -43,6 +43,23 @@ def _starred(found: re.Match[bytes]) -> bytes:
     return found[0][: -len(found[1])] + b"*" * len(found[1])
 
 
+#: An option of a table, or a setting: 'key' = 'value', with quotes doubled.
+_SQL_OPTION = re.compile(r"""'([^'\n]*)'(\s*=\s*)'((?:[^']|'')*)'""")
+
+
+def in_sql(script: str) -> str:
+    """A SQL script without the values of options whose keys speak of a secret; `${NAME}` only
+    names one."""
+
+    def shown(found: re.Match[str]) -> str:
+        key, between, value = found.groups()
+        if not speaks_of_secret(key) or re.fullmatch(r"\$\{\w+\}", value):
+            return found[0]
+        return f"'{key}'{between}'{MASK}'"
+
+    return _SQL_OPTION.sub(shown, script)
+
+
 #: Shorter pieces of a secret are found in too many words.
 _SHORTEST = 4
 

@@ -71,8 +71,8 @@ def main(parallelism: str, settings: str, file: str, *arguments: str) -> None:
 
 def _of_script(file: Path, spec: JobSpec) -> dict[str, Any]:
     try:
-        return sql_program.plan(file.read_text(encoding="utf-8"), spec.parallelism)
-    except (SqlError, UnicodeDecodeError) as error:
+        return sql_program.plan(sql_program.read(file), spec.parallelism)
+    except SqlError as error:
         sys.exit(f"{file.name}: {error}")
 
 

@@ -7,70 +7,69 @@ program; the whole script is read and checked before the first of them starts.
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from headrace.runtime import context as run_context
-from headrace.runtime import plain_progress
+from headrace.runtime import plain_progress, sql_done, sql_settings
 from headrace.runtime.plain_writer import Described
-from headrace.sql import datagen, dialect, files, kafka, sinks, statements
+from headrace.runtime.sql_settings import ZONE, Settings
+from headrace.sql import datagen, dialect, files, kafka, secrets, sinks, statements
 from headrace.sql.catalog import Catalog
 from headrace.sql.errors import SqlError
 from headrace.sql.statements import CreateTable, CreateView, Drop, Insert, Set
 from headrace.sql.tables import Table
 from headrace.sql.tokens import Piece
+from headrace.wire import events
 
 log = logging.getLogger(__name__)
 
-INTERVAL = "execution.checkpointing.interval"
-ZONE = "table.local-time-zone"
-MODE = "execution.runtime-mode"
-#: Flink's settings that say what holds here anyway, or what the platform decides.
-_SILENT = ("pipeline.name", "parallelism.default", "sql-client.", "execution.checkpointing.mode")
-_UNITS = {"ms": 1, "s": 1000, "sec": 1000, "min": 60_000, "m": 60_000, "h": 3_600_000}
+_LOOK_SECONDS = 1
 
 
-@dataclass
-class _Settings:
-    """What SET has said up to a statement."""
+class _Catalogs:
+    """The script's tables as streams, and as what there is: an INSERT that ends reads the latter,
+    so that its last windows are complete. A definition is looked at when an INSERT needs it."""
 
-    values: dict[str, str] = field(default_factory=dict)
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._said: list[Set | CreateTable | CreateView | Drop] = []
+        #: By whether it is batch: the catalog, and how much of `_said` it knows.
+        self._known: dict[bool, tuple[Catalog, SparkSession, int]] = {}
 
-    def apply(self, statement: Set) -> None:
-        if statement.value is None:
-            self.values.pop(statement.key, None)
-        else:
-            self.values[statement.key] = statement.value
+    def say(self, statement: Set | CreateTable | CreateView | Drop) -> None:
+        self._said.append(statement)
 
-    @property
-    def interval_ms(self) -> int:
-        """Raises SqlError."""
-        text = self.values.get(INTERVAL, "0").strip().lower()
-        found = re.fullmatch(r"(\d+)\s*([a-z]*)", text)
-        unit = (found[2] or "ms") if found else ""
-        unit = {"seconds": "s", "second": "s", "minutes": "min", "minute": "min"}.get(unit, unit)
-        if found is None or unit not in _UNITS:
-            raise SqlError(f"{INTERVAL}: {text!r} is no duration; '10 s' is one")
-        return int(found[1]) * _UNITS[unit]
+    def of(self, *, batch: bool) -> Catalog:
+        """Raises SqlError for what is wrong among the definitions so far."""
+        if batch not in self._known:
+            session = self._spark.newSession() if batch else self._spark
+            session.conf.set("spark.sql.caseSensitive", "true")  # as names are in Flink
+            self._known[batch] = (Catalog(session, batch=batch), session, 0)
+        catalog, session, begin = self._known[batch]
+        for each in self._said[begin:]:
+            match each:
+                case Set():
+                    sql_settings.tell_spark(each, session)
+                case CreateTable():
+                    table = secrets.given(each.table)
+                    catalog.create_table(CreateTable(table, each.if_not_exists))
+                case CreateView():
+                    catalog.create_view(each)
+                case Drop():
+                    catalog.drop(each)
+        self._known[batch] = (catalog, session, len(self._said))
+        return catalog
 
-
-@dataclass(frozen=True)
-class _Planned:
-    """An INSERT, ready to be started."""
-
-    statement: Insert
-    table: Table
-    rows: DataFrame
-    name: str
-    updating: bool
-    trigger: sinks.Trigger
+    def finish(self) -> None:
+        """What follows the last INSERT may be wrong, too."""
+        for batch in list(self._known):
+            self.of(batch=batch)
 
 
 def run(script: str, configuration: Mapping[str, str], spark: SparkSession | None = None) -> None:
@@ -79,72 +78,85 @@ def run(script: str, configuration: Mapping[str, str], spark: SparkSession | Non
     if not any(isinstance(each, Insert) for each in parsed):
         raise SqlError("the script has no INSERT INTO: nothing would run")
     session = spark or SparkSession.builder.appName("sql").getOrCreate()
-    planned = _plan(parsed, session, dict(configuration))
-    _refuse_shared(planned)
     kafka.register(session)
-    queries = []
-    for each in planned:
-        started = sinks.insert(
-            each.statement, each.table, each.rows, each.name, each.updating, each.trigger
-        )
-        if started is not None:
-            queries.append(started)
-    for query in queries:
-        query.awaitTermination()
+    prepared = _prepared(parsed, session, dict(configuration))
+    context = run_context.launched()
+    if context is not None and not any(each.is_stream for each, _ in prepared):
+        _report(context, script, session)
+    done = sql_done.Done(context)
+    running = []
+    for each, identity in prepared:
+        if each.is_stream:
+            running.append(each.start())
+        elif identity in done:
+            log.info("INSERT INTO %s was done by an earlier attempt", each.table.name)
+        else:
+            each.write()
+            done.add(identity)
+    while running:  # whichever fails first, raises
+        running = [query for query in running if not query.awaitTermination(_LOOK_SECONDS)]
 
 
-def _plan(
+def _report(context: run_context.RunContext, script: str, spark: SparkSession) -> None:
+    """Nobody else does where no streaming query is started."""
+    graph = plan(script, context.parallelism)
+    context.reporter.report(events.Planned(plan=graph))
+    application = spark.sparkContext.applicationId
+    context.reporter.report(events.Running(application_id=application))
+
+
+def _prepared(
     parsed: list[statements.Statement], spark: SparkSession, configuration: dict[str, str]
-) -> list[_Planned]:
-    catalog, settings, names = Catalog(spark), _Settings(configuration), Counter[str]()
-    planned: list[_Planned] = []
+) -> list[tuple[sinks.Prepared, str]]:
+    """Each INSERT as it can be started, and what it is known by. Raises SqlError."""
+    catalogs, settings, names = _Catalogs(spark), Settings(configuration), Counter[str]()
+    if ZONE in configuration:
+        catalogs.say(Set(ZONE, configuration[ZONE]))
+    found: list[tuple[sinks.Prepared, str]] = []
+    known: dict[str, Table | CreateView] = {}
     for each in parsed:
-        match each:
-            case Set():
+        known |= _known([each])
+        if not isinstance(each, Insert):
+            if isinstance(each, Set):
                 settings.apply(each)
-                _tell_spark(each, spark)
-            case CreateTable():
-                catalog.create_table(each)
-            case CreateView():
-                catalog.create_view(each)
-            case Drop():
-                catalog.drop(each)
-            case Insert():
-                table = catalog.table(each.table, each.query.line)
-                rows, updating = catalog.query(each.query)
-                bounded = settings.values.get(MODE, "").lower() == "batch"
-                once = bounded or _bounded(each.query, _known(parsed))
-                trigger = sinks.Trigger(settings.interval_ms, once)
-                name = _name(each.table, names)
-                planned.append(_Planned(each, table, rows, name, updating, trigger))
-    return planned
+            catalogs.say(each)
+            continue
+        ends = settings.is_batch or _bounded(each.query, known)
+        catalog = catalogs.of(batch=ends and _stateful(each.query, known))
+        table = catalog.table(each.table, each.query.line)
+        rows, updating = catalog.query(each.query)
+        trigger = sinks.Trigger(settings.interval_ms, ends)
+        name = _name(each.table, names)
+        prepared = sinks.prepare(each, table, rows, name, updating, trigger)
+        found.append((prepared, sql_done.identity(name, each, _written(known, each.table))))
+    catalogs.finish()
+    inserts = [each for each in parsed if isinstance(each, Insert)]
+    written = [prepared.table for prepared, _ in found]
+    _refuse_shared(list(zip(inserts, written, strict=True)))
+    return found
 
 
-def _refuse_shared(planned: list[_Planned]) -> None:
+def _written(known: Mapping[str, Table | CreateView], name: str) -> dict[str, str]:
+    """Options of a table as the script has them: a secret may change."""
+    table = known[name]
+    return table.options if isinstance(table, Table) else {}
+
+
+def _refuse_shared(inserts: list[tuple[Insert, Table]]) -> None:
     """Two queries would take each other's place: in a folder that has a log of what is in it, and
     under one prefix of transactions. Raises SqlError."""
     places = [
-        each.table.options.get("path") or each.table.options.get("sink.transactional-id-prefix")
-        for each in planned
+        table.options.get("path") or table.options.get("sink.transactional-id-prefix")
+        for _, table in inserts
     ]
-    for each, place in zip(planned, places, strict=True):
+    for (insert, _), place in zip(inserts, places, strict=True):
         if place is not None and places.count(place) > 1:
             raise SqlError(
                 f"two INSERT statements write to {place!r}, and each would drop what the other "
                 "has written: join them by UNION ALL, or give each a path or a "
                 "'sink.transactional-id-prefix' of its own",
-                each.statement.query.line,
+                insert.query.line,
             )
-
-
-def _tell_spark(statement: Set, spark: SparkSession) -> None:
-    key, value = statement.key, statement.value
-    if key == ZONE:
-        spark.conf.set("spark.sql.session.timeZone", value or "UTC")
-    elif key.startswith("spark.") and value is not None:
-        spark.conf.set(key, value)
-    elif key not in (INTERVAL, MODE) and not key.startswith(_SILENT):
-        log.warning("SET '%s' has no effect here: nothing reads it", key)
 
 
 def _name(table: str, names: Counter[str]) -> str:
@@ -203,17 +215,34 @@ def _bounded(query: Piece, known: Mapping[str, Table | CreateView]) -> bool:
     return all(of.get(each.connector, kafka.bounded)(each) for each in _read_by(query, known))
 
 
+def _stateful(query: Piece, known: Mapping[str, Table | CreateView]) -> bool:
+    """Whether rows are kept for later: windows, aggregates, joins; its views' too."""
+    found = dialect.query(query)
+    views = (known[name] for name in found.tables if isinstance(known.get(name), CreateView))
+    return found.stateful or any(
+        _stateful(each.query, known) for each in views if isinstance(each, CreateView)
+    )
+
+
 def _described(table: Table) -> str:
     options = table.options
     which = options.get("topic") or options.get("topic-pattern") or options.get("path")
     return f"{table.connector}:{which}" if which else f"{table.connector}:{table.name}"
 
 
+def read(script: Path) -> str:
+    """Its text. Raises SqlError."""
+    try:
+        return script.read_text(encoding="utf-8-sig")  # some editors begin with a mark
+    except UnicodeDecodeError as error:
+        raise SqlError(f"{script.name} is not UTF-8: {error}") from None
+
+
 def main(arguments: list[str]) -> None:
     script = arguments[0] if arguments[0].endswith(".sql") else arguments[1]
     context = run_context.launched()
     configuration = context.configuration if context is not None else {}
-    run(Path(script).read_text(encoding="utf-8"), configuration)
+    run(read(Path(script)), configuration)
 
 
 if __name__ == "__main__":

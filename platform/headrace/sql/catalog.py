@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
+from sqlglot import exp
 
-from headrace.sql import datagen, dialect, files, kafka
-from headrace.sql.errors import SqlError
+from headrace.sql import datagen, dialect, files, kafka, typed, windows
+from headrace.sql.errors import SqlError, reason
 from headrace.sql.statements import CreateTable, CreateView, Drop
 from headrace.sql.tables import Table
 from headrace.sql.tokens import Piece
@@ -17,14 +18,18 @@ _SOURCES = {
     "filesystem": files.source,
     "datagen": datagen.source,
 }
+#: No zone is apart from UTC by less: seconds.
+_QUARTER = 900.0
 SINKS = ("kafka", "upsert-kafka", "filesystem", "print", "blackhole")
 
 
 class Catalog:
     """Tables become views of Spark's when the first query reads them."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, *, batch: bool = False) -> None:
+        """`batch`: what there is is read, once, whatever the table."""
         self._spark = spark
+        self._batch = batch
         self._tables: dict[str, Table] = {}
         #: View -> whether its rows may change later.
         self._views: dict[str, bool] = {}
@@ -76,19 +81,41 @@ class Catalog:
 
     def query(self, piece: Piece) -> tuple[DataFrame, bool]:
         """What it selects, and whether its rows may change later. Raises SqlError."""
-        translated = dialect.query(piece)
-        updating = translated.updating
+        changing = {name for name, updating in self._views.items() if updating}
+        translated = dialect.query(piece, changing)
+        self._check_zone(translated.tree, piece.line)
         for name in translated.tables:
-            updating = updating or self._views.get(name, False)
             if name not in self._views:
                 self._open(self.table(name, piece.line))
-        return self._analysed(translated.text, piece.line), updating
+        frame = self._analysed(translated.tree, piece.line)
+        if translated.filtered and frame.isStreaming:
+            raise SqlError(
+                "rows that change again and again (an aggregate without a window) are filtered or "
+                "joined (HAVING, WHERE, JOIN) after they were aggregated: a row that no longer "
+                "passes could not be taken back; aggregate in a window, or filter where the "
+                "result is read",
+                piece.line,
+            )
+        return frame, translated.updating
 
-    def _analysed(self, text: str, line: int) -> DataFrame:
+    def _check_zone(self, tree: exp.Expr, line: int) -> None:
+        """Spark counts windows from midnight in UTC."""
+        zone = str(self._spark.conf.get("spark.sql.session.timeZone"))
+        uneven = [each for each in windows.grid(tree) if _QUARTER % each]
+        if uneven and zone not in ("UTC", "Etc/UTC", "GMT", "Z"):
+            raise SqlError(
+                f"windows every {uneven[0]:g} seconds begin at midnight in UTC here, and in Flink "
+                f"at midnight in {zone}, 'table.local-time-zone': give the window's function an "
+                "offset, or leave the zone at UTC",
+                line,
+            )
+
+    def _analysed(self, tree: exp.Expr, line: int) -> DataFrame:
         try:
-            return self._spark.sql(text)
+            typed.settle(tree, self._spark.sql)
+            return self._spark.sql(tree.sql(dialect="spark"))
         except (AnalysisException, ParseException) as error:
-            raise SqlError(_reason(error), line) from None
+            raise SqlError(reason(error), line) from None
 
     def _open(self, table: Table) -> None:
         if table.name in self._read:
@@ -99,25 +126,32 @@ class Catalog:
                 f"table {table.name}: connector '{table.connector}' can be written, not read",
                 table.line,
             )
-        frame = source(self._spark, table)
+        frame = source(self._spark, table, batch=self._batch)
         for column in table.columns:
             if column.expression is not None:
-                text = dialect.expression(column.expression)
-                try:
-                    frame = frame.selectExpr("*", f"{text} AS {_quoted(column.name)}")
-                except (AnalysisException, ParseException) as error:
-                    raise SqlError(_reason(error), column.expression.line) from None
+                frame = self._computed(frame, column.name, column.expression)
         frame = frame.select(*(_quoted(column.name) for column in table.columns))
         if table.watermark is not None and frame.isStreaming:
             milliseconds = round(table.watermark.delay * 1000)
-            frame = frame.withWatermark(table.watermark.column, f"{milliseconds} milliseconds")
+            try:
+                frame = frame.withWatermark(table.watermark.column, f"{milliseconds} milliseconds")
+            except AnalysisException as error:
+                raise SqlError(f"table {table.name}: {reason(error)}", table.line) from None
         frame.createOrReplaceTempView(_quoted(table.name))
         self._read.add(table.name)
 
+    def _computed(self, frame: DataFrame, name: str, expression: Piece) -> DataFrame:
+        tree = dialect.expression(expression)
 
-def _reason(error: Exception) -> str:
-    """Spark's words without the plan that follows them."""
-    return str(error).split(";\n", 1)[0].split("\n\nJVM stacktrace", 1)[0].strip().splitlines()[0]
+        def rows(text: str) -> DataFrame:
+            """Of a SELECT without a table, from the table's columns so far."""
+            return frame.selectExpr("*", f"{text.removeprefix('SELECT ')} AS {_quoted(name)}")
+
+        try:
+            typed.settle(tree, rows)
+            return rows(tree.sql(dialect="spark"))
+        except (AnalysisException, ParseException) as error:
+            raise SqlError(reason(error), expression.line) from None
 
 
 def _quoted(name: str) -> str:

@@ -15,16 +15,20 @@ _LENGTH = 100
 
 
 def bounded(table: Table) -> bool:
-    return "number-of-rows" in table.options
+    """By the number of rows, or by a sequence, which ends the source."""
+    kinds = (value for key, value in table.options.items() if key.endswith(".kind"))
+    return "number-of-rows" in table.options or "sequence" in kinds
 
 
-def source(spark: SparkSession, table: Table) -> DataFrame:
-    """A stream; with 'number-of-rows' that many rows, once. Raises SqlError."""
+def source(spark: SparkSession, table: Table, *, batch: bool = False) -> DataFrame:
+    """A stream; one that ends is rows, all at once. Raises SqlError."""
     options = Options(table)
     rate = options.number("rows-per-second", _RATE)
-    if "number-of-rows" in table.options:
-        numbers = spark.range(options.number("number-of-rows"))
+    if bounded(table):
+        numbers = spark.range(_rows(table, options))
         frame = numbers.select(F.col("id").alias("n"), F.current_timestamp().alias("at"))
+    elif batch:
+        raise options.wrong("it never ends: give 'number-of-rows', or a field that is a sequence")
     else:
         made = spark.readStream.format("rate").option("rowsPerSecond", max(1, rate)).load()
         frame = made.select(F.col("value").alias("n"), F.col("timestamp").alias("at"))
@@ -32,6 +36,20 @@ def source(spark: SparkSession, table: Table) -> DataFrame:
     options.ignore("scan.parallelism")
     options.done()
     return frame.select(*columns)
+
+
+def _rows(table: Table, options: Options) -> int:
+    """As many as the shortest sequence has."""
+    own = [f"fields.{each.name}." for each in table.columns]
+    lengths = [
+        int(table.options[f"{each}end"]) - int(table.options[f"{each}start"]) + 1
+        for each in own
+        if table.options.get(f"{each}kind") == "sequence"
+        and all(table.options.get(f"{each}{end}", "").isdecimal() for end in ("start", "end"))
+    ]
+    if "number-of-rows" in table.options:
+        lengths.append(options.number("number-of-rows"))
+    return max(0, min(lengths, default=0))
 
 
 def _made(column: Column, options: Options) -> SparkColumn:

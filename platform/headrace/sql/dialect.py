@@ -7,44 +7,74 @@ elements are counted from 1, and some functions have other names. What has no li
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Set
 from dataclasses import dataclass
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import ParseError
 
-from headrace.sql import types, windows
+from headrace.sql import functions, lateral, scopes, types, updates, windows
 from headrace.sql.errors import SqlError
 from headrace.sql.tokens import Flink, Piece, read
 
 
 @dataclass(frozen=True)
 class Query:
-    """Spark's text; the tables it names; whether rows of its result may change later (an
-    aggregate that no window ends)."""
+    """In Spark's words but for what depends on types (`typed`); the tables it names; whether rows
+    of its result may change later (an aggregate that no window ends), and whether rows that have
+    changed are filtered or joined."""
 
-    text: str
+    tree: exp.Expr
     tables: list[str]
     updating: bool
+    filtered: bool = False
+    #: Whether it keeps rows for later: aggregates, joins.
+    stateful: bool = False
+
+    @property
+    def text(self) -> str:
+        return str(self.tree.sql(dialect="spark"))
 
 
-def query(piece: Piece) -> Query:
-    """Raises SqlError."""
+def query(piece: Piece, changing: Set[str] = frozenset()) -> Query:
+    """`changing`: names of views whose rows may change. Raises SqlError."""
+    try:
+        return _query(piece, changing)
+    except SqlError as error:
+        raise error if error.line else SqlError(str(error), piece.line) from None
+    except RecursionError:
+        raise SqlError("this query is nested too deeply", piece.line) from None
+
+
+def _query(piece: Piece, changing: Set[str]) -> Query:
     tree = _parsed(rewritten(piece), piece.line)
     _refuse(tree, piece.line)
+    lateral.replace(tree, piece.line)
     windows.replace(tree, piece.line)
-    updating = any(_updates(select) for select in tree.find_all(exp.Select))
-    tree = tree.transform(lambda node: _translated(node, piece.line))
-    hidden = {each.alias for each in tree.find_all(exp.CTE)}
-    named = {each.name for each in tree.find_all(exp.Table)} - hidden
-    return Query(tree.sql(dialect="spark"), sorted(named), updating)
+    tables = scopes.tables(tree)
+    updating = updates.updating(tree) or any(name in changing for name in tables)
+    filtered = updates.filtered(tree, changing)
+    _translate(tree, piece.line)
+    tree.sql(dialect="spark")  # as deep as its reading
+    return Query(tree, tables, updating, filtered, updates.stateful(tree))
 
 
-def expression(piece: Piece) -> str:
-    """Of a computed column. Raises SqlError."""
-    tree = _parsed(f"SELECT {rewritten(piece)}", piece.line)
-    translated = tree.transform(lambda node: _translated(node, piece.line))
-    return str(translated.expressions[0].sql(dialect="spark"))
+def expression(piece: Piece) -> exp.Expr:
+    """Of a computed column: a SELECT of it, without a table. Raises SqlError."""
+    try:
+        tree = _parsed(f"SELECT {rewritten(piece)}", piece.line)
+        _translate(tree, piece.line)
+    except RecursionError:
+        raise SqlError("this expression is nested too deeply", piece.line) from None
+    return tree
+
+
+def _translate(tree: exp.Expr, line: int) -> None:
+    """In place, operands first."""
+    for node in reversed(list(tree.walk(bfs=False))):
+        new = _translated(node, line)
+        if new is not node:
+            node.replace(new)
 
 
 def _parsed(text: str, line: int) -> exp.Expr:
@@ -91,16 +121,16 @@ def _piece_at(
     """What stands for the tokens from `at` to before the index returned; None: they themselves."""
     word = piece.word(at)
     if word == "TABLE" and piece.word(at + 1) == "(" and windows.is_function(piece, at + 2):
-        return windows.table_function(piece, at + 2), piece.closing(at + 1) + 1
+        return _in_place(piece, at, at + 2, piece.closing(at + 1) + 1)
     if windows.is_function(piece, at):
-        return windows.table_function(piece, at), piece.closing(at + 1) + 1
+        return _in_place(piece, at, at, piece.closing(at + 1) + 1)
     if word == "(":
         casts.append(piece.word(at - 1) in _TYPE_AFTER)
     elif word == ")" and casts:
         casts.pop()
     elif word == "AS" and casts and casts[-1]:
         end = _end_of_cast(piece, at)
-        return f"AS {types.spark(piece[at + 1 : end])}", end
+        return f"AS {types.cast(piece[at + 1 : end])}", end
     elif word == "ROW" and piece.word(at + 1) == "(":
         return "STRUCT", at + 1
     elif word == "MAP" and piece.word(at + 1) == "[":
@@ -111,6 +141,12 @@ def _piece_at(
     elif word == "]" and brackets:
         return brackets.pop(), at + 1
     return None, at + 1
+
+
+def _in_place(piece: Piece, begin: int, at: int, end: int) -> tuple[str, int]:
+    """A window's function as a subquery, on as many lines."""
+    lines = "\n" * piece[begin:end].source().count("\n")
+    return windows.table_function(piece, at) + lines, end
 
 
 def _end_of_cast(piece: Piece, at: int) -> int:
@@ -131,62 +167,37 @@ def _refuse(tree: exp.Expr, line: int) -> None:
         exp.Version: "temporal joins (FOR SYSTEM_TIME AS OF) are not known here; join with a "
         "table of files, which is read once, or with a stream and an interval",
         exp.Window: "OVER is not known in streams; use a window (TUMBLE, HOP, SESSION)",
-        exp.Distinct: "",
     }
     for kind, words in why.items():
-        if words and next(tree.find_all(kind), None) is not None:
+        if next(tree.find_all(kind), None) is not None:
             raise SqlError(words, line)
 
 
-def _updates(select: exp.Select) -> bool:
-    """Whether it aggregates without a window."""
-    group = select.args.get("group")
-    keys = list(group.expressions) if group is not None else []
-    if any(windows.is_window(key) for key in keys):
-        return False
-    own = select.walk(prune=lambda node: isinstance(node, exp.Subquery))
-    aggregates = any(isinstance(node, exp.AggFunc) for node in own if node is not select)
-    return bool(keys) or aggregates or select.args.get("distinct") is not None
-
-
 def _translated(node: exp.Expr, line: int) -> exp.Expr:
-    if isinstance(node, exp.Div):
-        return _division(node)
     if isinstance(node, exp.Bracket):
         return exp.func("try_element_at", node.this, *node.expressions)
     if isinstance(node, exp.Floor | exp.Ceil) and node.args.get("to") is not None:
         return _rounded(node)
+    if isinstance(node, exp.Cast) and node.to.this in _SIZED:
+        return _cut(node)
+    if isinstance(node, exp.Table):
+        node.set("db", None)
+        node.set("catalog", None)
     if isinstance(node, exp.Anonymous):
-        build = _FUNCTIONS.get(node.name.upper())
-        if build is not None:
-            try:
-                return build(*node.expressions)
-            except TypeError:
-                raise SqlError(f"{node.name} is called with another number of arguments", line) \
-                    from None  # fmt: skip
+        return functions.translated(node, line)
     return node
 
 
-def _division(node: exp.Div) -> exp.Expr:
-    """Whole numbers are divided to whole numbers; Spark would make fractions of them."""
-    if "typeof" in node.meta:
-        return node
-    node.meta["typeof"] = True
-    left, right = node.this, node.expression
-    plain = exp.Div(this=left.copy(), expression=right.copy())
-    plain.meta["typeof"] = True
-    cut = exp.cast(plain.copy(), "bigint")
-    cut.this.meta["typeof"] = True
-    both = exp.and_(_is_whole(left), _is_whole(right))
-    return exp.Paren(this=exp.Case(ifs=[exp.If(this=both, true=cut)], default=plain))
+_SIZED = (exp.DataType.Type.NVARCHAR, exp.DataType.Type.NCHAR)
 
 
-def _is_whole(value: exp.Expr) -> exp.Expr:
-    kinds = ("tinyint", "smallint", "int", "bigint")
-    return exp.In(
-        this=exp.Anonymous(this="typeof", expressions=[value.copy()]),
-        expressions=[exp.Literal.string(kind) for kind in kinds],
-    )
+def _cut(node: exp.Cast) -> exp.Expr:
+    """CAST(x AS VARCHAR(3)) leaves three characters, CHAR(3) has exactly three."""
+    size = exp.Literal.number(node.to.expressions[0].name)
+    whole = type(node)(this=node.this.copy(), to=exp.DataType.build("text"))
+    if node.to.this == exp.DataType.Type.NVARCHAR:
+        return exp.Anonymous(this="left", expressions=[whole, size])
+    return exp.Anonymous(this="rpad", expressions=[whole, size, exp.Literal.string(" ")])
 
 
 def _rounded(node: exp.Floor | exp.Ceil) -> exp.Expr:
@@ -199,53 +210,5 @@ def _rounded(node: exp.Floor | exp.Ceil) -> exp.Expr:
         time = exp.Sub(this=exp.Add(this=time, expression=step), expression=tick)
     return exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(unit), time])
 
-
-def _call(name: str) -> Callable[..., exp.Expr]:
-    return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def _split_index(text: exp.Expr, by: exp.Expr, at: exp.Expr) -> exp.Expr:
-    """From 0 on; NULL beyond the end."""
-    literal = exp.Anonymous(
-        this="concat", expressions=[exp.Literal.string("\\Q"), by, exp.Literal.string("\\E")]
-    )
-    parts = exp.Anonymous(this="split", expressions=[text, literal])
-    return exp.Anonymous(this="get", expressions=[parts, at])
-
-
-def _to_timestamp_ltz(value: exp.Expr, precision: exp.Expr | None = None) -> exp.Expr:
-    if precision is None or precision.name not in ("0", "3"):
-        return exp.Anonymous(this="to_timestamp", expressions=[value])
-    name = "timestamp_seconds" if precision.name == "0" else "timestamp_millis"
-    return exp.Anonymous(this=name, expressions=[value])
-
-
-def _sha2(bits: int) -> Callable[..., exp.Expr]:
-    return lambda text: exp.Anonymous(this="sha2", expressions=[text, exp.Literal.number(bits)])
-
-
-def _rand_integer(*arguments: exp.Expr) -> exp.Expr:
-    """RAND_INTEGER([seed,] bound)"""
-    *seed, bound = arguments
-    chance = exp.Anonymous(this="rand", expressions=seed)
-    scaled = exp.Mul(this=chance, expression=bound)
-    return exp.cast(exp.Anonymous(this="floor", expressions=[scaled]), "int")
-
-
-_FUNCTIONS: dict[str, Callable[..., exp.Expr]] = {
-    "PROCTIME": _call("current_timestamp"),
-    "LOCALTIMESTAMP": _call("localtimestamp"),
-    "JSON_VALUE": _call("get_json_object"),
-    "JSON_STRING": _call("to_json"),
-    "SPLIT_INDEX": _split_index,
-    "TO_TIMESTAMP_LTZ": _to_timestamp_ltz,
-    "SHA224": _sha2(224),
-    "SHA256": _sha2(256),
-    "SHA384": _sha2(384),
-    "SHA512": _sha2(512),
-    "CHARACTER_LENGTH": _call("char_length"),
-    "TRUNCATE": _call("trunc"),
-    "RAND_INTEGER": _rand_integer,
-}
 
 __all__ = ["Query", "expression", "query", "read", "rewritten"]

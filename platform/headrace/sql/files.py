@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pyspark.sql import DataFrame, SparkSession
 
+from headrace.sql import formats
 from headrace.sql.options import Options
 from headrace.sql.tables import Table
 
@@ -16,7 +19,7 @@ def bounded(table: Table) -> bool:
     return "source.monitor-interval" not in table.options
 
 
-def source(spark: SparkSession, table: Table) -> DataFrame:
+def source(spark: SparkSession, table: Table, *, batch: bool = False) -> DataFrame:
     """A stream of its files if it is monitored, else their rows. Raises SqlError."""
     options = Options(table)
     path, kind, reading = _common(options)
@@ -28,7 +31,7 @@ def source(spark: SparkSession, table: Table) -> DataFrame:
     if len(physical) != len([each for each in table.columns if each.expression is None]):
         raise options.wrong("files have no metadata columns here")
     schema = ", ".join(f"`{each.name}` {each.kind}" for each in physical)
-    reader = spark.readStream if monitored else spark.read
+    reader = spark.readStream if monitored and not batch else spark.read
     if kind == "text":
         if len(physical) != 1:
             raise options.wrong("format 'raw' is for one column")
@@ -37,13 +40,22 @@ def source(spark: SparkSession, table: Table) -> DataFrame:
     return reader.format(kind).schema(schema).options(**reading).load(path)
 
 
-def sink(table: Table) -> tuple[str, dict[str, str]]:
-    """Spark's format and its options. Raises SqlError."""
+def sink(table: Table) -> tuple[str, dict[str, str], Callable[[DataFrame], DataFrame]]:
+    """Spark's format, its options, and what makes a file's rows of a table's. Raises SqlError."""
     options = Options(table)
+    iso = (
+        table.options.get(f"{table.options.get('format')}.timestamp-format.standard") == "ISO-8601"
+    )
     path, kind, writing = _common(options)
     options.ignore_prefixed("sink.", "auto-compaction", "compaction.", "source.", "partition.")
     options.done()
-    return kind, {**writing, "path": path}
+    writing["path"] = path
+    if kind not in ("json", "csv"):
+        return kind, writing, lambda rows: rows
+    writing["ignoreNullFields"] = "false"
+    stored = [each for each in table.columns if each.stored]
+    columns = [formats.as_written(each, iso=iso).alias(each.name) for each in stored]
+    return kind, writing, lambda rows: rows.select(*columns)
 
 
 def _common(options: Options) -> tuple[str, str, dict[str, str]]:
@@ -58,5 +70,6 @@ def _common(options: Options) -> tuple[str, str, dict[str, str]]:
     if name in ("csv", "json"):
         lenient = options.flag(f"{name}.ignore-parse-errors")
         given["mode"] = "DROPMALFORMED" if lenient else "FAILFAST"
-        options.ignore(f"{name}.timestamp-format.standard", f"{name}.fail-on-missing-field")
+        options.one_of(f"{name}.timestamp-format.standard", ("SQL", "ISO-8601"), "SQL")
+        options.ignore(f"{name}.fail-on-missing-field", f"{name}.encode.ignore-null-fields")
     return path, _FORMATS[name], given

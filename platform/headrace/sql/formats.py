@@ -48,10 +48,15 @@ def of(options: Options, prefix: str = "") -> Format:
     )
 
 
-def readable(found: Format, record: str) -> str:
-    """Condition that what `read` has put into column `record` is whole."""
-    lenient = found.lenient and found.kind != "raw"
-    return f"{record} IS NOT NULL AND {record}.{_BROKEN} IS NULL" if lenient else "true"
+def readable(found: Format, record: str, raw: str) -> str:
+    """Condition that what `read` has put into column `record`, of the bytes in column `raw`, is a
+    record. One whose fields are partly wrong is: those are NULL, as in Flink."""
+    if not found.lenient or found.kind == "raw":
+        return "true"
+    whole = f"{record}.{_BROKEN} IS NULL"
+    if found.kind == "json":
+        whole = f"({whole} OR get_json_object(CAST({raw} AS STRING), '$') IS NOT NULL)"
+    return f"{record} IS NOT NULL AND {whole}"
 
 
 def read(
@@ -71,7 +76,7 @@ def read(
         whole = F.from_json(text, schema, options)
     else:
         whole = F.from_csv(text, schema, {**options, "sep": found.separator})
-    return whole.alias(record), [_column(each, record) for each in columns]
+    return whole.alias(record), [_column(each, record, found) for each in columns]
 
 
 def _as_read(column: Column) -> str:
@@ -79,12 +84,14 @@ def _as_read(column: Column) -> str:
     return "STRING" if column.kind in ("TIMESTAMP", "BINARY") else column.kind
 
 
-def _column(column: Column, record: str) -> SparkColumn:
+def _column(column: Column, record: str, found: Format) -> SparkColumn:
     field = F.col(f"{record}.`{_safe(column.name)}`")
     if column.kind == "BINARY":
         field = F.unbase64(field)
     elif column.kind == "TIMESTAMP":
-        field = field.cast("timestamp")
+        field = field.try_cast("timestamp") if found.lenient else field.cast("timestamp")
+    elif column.kind == "STRING" and found.kind == "csv":
+        field = F.coalesce(field, F.lit(""))  # Flink has no NULL there without csv.null-literal
     return field.alias(column.name)
 
 
@@ -97,19 +104,17 @@ def _raw(column: Column, record: str) -> SparkColumn:
 def write(found: Format, columns: Sequence[Column], prefix: str = "") -> SparkColumn:
     """One value of the columns of a row; fields are called as they, without `prefix`."""
     if found.kind == "raw":
-        return F.col(f"`{_safe(columns[0].name)}`").cast("string")
+        return F.col(f"`{_safe(columns[0].name)}`")
     fields = F.struct(
-        *(
-            _as_written(each, iso=found.iso).alias(each.name.removeprefix(prefix))
-            for each in columns
-        )
+        *(as_written(each, iso=found.iso).alias(each.name.removeprefix(prefix)) for each in columns)
     )
     if found.kind == "csv":
         return F.to_csv(fields, {"sep": found.separator})
     return F.to_json(fields, {"ignoreNullFields": str(found.omit_nulls).lower()})
 
 
-def _as_written(column: Column, *, iso: bool) -> SparkColumn:
+def as_written(column: Column, *, iso: bool) -> SparkColumn:
+    """A value as text of JSON and CSV has it in Flink, where Spark's would be another."""
     value = F.col(f"`{_safe(column.name)}`")
     if column.kind == "TIMESTAMP":
         zone = "'Z'" if column.written.startswith("TIMESTAMP_LTZ") else ""

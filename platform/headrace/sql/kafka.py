@@ -27,6 +27,7 @@ _METADATA: dict[str, Callable[[], SparkColumn]] = {
     ),
     "headers": lambda: F.map_from_entries(F.col("headers")),
 }
+_RAW = ("STRING", "BINARY")
 _BOUNDS = ("unbounded", "latest-offset")
 _GUARANTEES = ("exactly-once", "at-least-once", "none")
 _SINK_ONLY = ("sink.delivery-guarantee", "sink.transactional-id-prefix", "sink.partitioner")
@@ -47,8 +48,9 @@ def bounded(table: Table) -> bool:
     return table.options.get("scan.bounded.mode", "unbounded") != "unbounded"
 
 
-def source(spark: SparkSession, table: Table) -> DataFrame:
-    """A stream of the table's physical and metadata columns. Raises SqlError."""
+def source(spark: SparkSession, table: Table, *, batch: bool = False) -> DataFrame:
+    """A stream, or with `batch` what there is now, of the table's physical and metadata columns.
+    Raises SqlError."""
     options = Options(table)
     if table.connector != "kafka":
         raise options.wrong(
@@ -66,7 +68,10 @@ def source(spark: SparkSession, table: Table) -> DataFrame:
     layout = _layout(options, table)
     options.done()
     reading["startingOffsets"] = startpositions.read(start, options, properties, reading)
-    frame = spark.readStream.format("kafka").options(**reading).load()
+    reader = spark.read if batch else spark.readStream
+    if batch and reading["startingOffsets"] == "latest":
+        raise options.wrong("'latest-offset' of a topic that is read to its end is nothing")
+    frame = reader.format("kafka").options(**reading).load()
     return _columns(frame, table, layout, options)
 
 
@@ -84,12 +89,12 @@ def _columns(frame: DataFrame, table: Table, layout: _Layout, options: Options) 
             raise options.wrong(f"a record has no metadata '{each.metadata}'; it has {known}")
     own = [_METADATA[each.metadata]().cast(each.kind).alias(each.name) for each in metadata]
     value, fields = formats.read(F.col("value"), layout.value, layout.value_columns, "__value")
-    stages, whole = [F.col("*"), value], formats.readable(layout.value, "__value")
+    stages, whole = [F.col("*"), value], formats.readable(layout.value, "__value", "value")
     if layout.key is not None:
         bare = [_unprefixed(each, layout.prefix) for each in layout.key_columns]
         key, found = formats.read(F.col("key"), layout.key, bare, "__key")
         stages.append(key)
-        whole += f" AND {formats.readable(layout.key, '__key')}"
+        whole += f" AND {formats.readable(layout.key, '__key', 'key')}"
         of_value = {each.name for each in layout.value_columns}
         fields += [
             column.alias(each.name)
@@ -201,4 +206,9 @@ def _layout(options: Options, table: Table) -> _Layout:
     for found, columns in ((key, keys), (value, values)):
         if found is not None and found.kind == "raw" and len(columns) != 1:
             raise options.wrong("format 'raw' is for one column")
+        if found is not None and found.kind == "raw" and columns[0].kind not in _RAW:
+            raise options.wrong(
+                f"format 'raw' of {columns[0].written}: in Flink these are a number's bytes; "
+                "STRING and BYTES can be raw here"
+            )
     return _Layout(key, value, keys, values, prefix)

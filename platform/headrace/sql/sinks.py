@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.sql import files, kafka
-from headrace.sql.errors import SqlError
+from headrace.sql.errors import SqlError, reason
 from headrace.sql.options import Options
 from headrace.sql.statements import Insert
 from headrace.sql.tables import Table
@@ -28,10 +30,51 @@ class Trigger:
     once: bool = False
 
 
-def insert(
+@dataclass(frozen=True)
+class Prepared:
+    """An INSERT that has been checked as far as it can be before it runs."""
+
+    name: str
+    table: Table
+    rows: DataFrame
+    kind: str
+    options: dict[str, str]
+    trigger: Trigger
+    overwrite: bool
+    changing: bool
+
+    @property
+    def is_stream(self) -> bool:
+        return self.rows.isStreaming
+
+    def start(self) -> StreamingQuery:
+        writer = self.rows.writeStream.queryName(self.name)
+        writer = writer.outputMode("update" if self.changing else "append").options(**self.options)
+        if self.table.partitioned_by:
+            writer = writer.partitionBy(*self.table.partitioned_by)
+        if self.trigger.once:
+            writer = writer.trigger(availableNow=True)
+        elif self.trigger.interval_ms:
+            writer = writer.trigger(processingTime=f"{self.trigger.interval_ms} milliseconds")
+        if self.kind == "print":
+            return writer.foreachBatch(_printing(self.table)).start()
+        return writer.format(self.kind).start()
+
+    def write(self) -> None:
+        """A batch: done when this returns."""
+        if self.kind == "print":
+            _printing(self.table)(self.rows, 0)
+            return
+        writer = self.rows.write.format(self.kind).options(**self.options)
+        if self.table.partitioned_by:
+            writer = writer.partitionBy(*self.table.partitioned_by)
+        writer.mode("overwrite" if self.overwrite else "append").save()
+
+
+def prepare(
     statement: Insert, table: Table, rows: DataFrame, name: str, updating: bool, trigger: Trigger
-) -> StreamingQuery | None:
-    """Start it; None when it was a batch and is done. Raises SqlError before anything begins."""
+) -> Prepared:
+    """Nothing begins. Raises SqlError."""
     line = statement.query.line
     rows = _fitted(statement, table, rows)
     changing = updating and rows.isStreaming
@@ -46,39 +89,28 @@ def insert(
         raise SqlError("INSERT OVERWRITE is for files and queries that end", line)
     kind, options, shaped = _sink(table, name)
     rows = shaped(rows)
-    if not rows.isStreaming:
-        _write(kind, options, rows, table, statement.overwrite)
-        return None
-    writer = rows.writeStream.queryName(name).outputMode("update" if changing else "append")
-    writer = writer.options(**options)
-    if table.partitioned_by:
-        writer = writer.partitionBy(*table.partitioned_by)
-    if trigger.once:
-        writer = writer.trigger(availableNow=True)
-    elif trigger.interval_ms:
-        writer = writer.trigger(processingTime=f"{trigger.interval_ms} milliseconds")
-    if kind == "print":
-        return writer.foreachBatch(_printing(table)).start()
-    return writer.format(kind).start()
-
-
-def _write(
-    kind: str, options: dict[str, str], rows: DataFrame, table: Table, overwrite: bool
-) -> None:
-    if kind == "print":
-        _printing(table)(rows, 0)
-        return
-    if options.get("deliveryGuarantee") == "exactly-once":
+    if not rows.isStreaming and options.get("deliveryGuarantee") == "exactly-once":
         raise SqlError(
             f"table {table.name}: rows that do not come as a stream cannot be written "
             "exactly-once to Kafka, as there is no checkpoint; set 'sink.delivery-guarantee' = "
             "'at-least-once', or read the source as a stream ('source.monitor-interval')",
             table.line,
         )
-    writer = rows.write.format(kind).options(**options)
-    if table.partitioned_by:
-        writer = writer.partitionBy(*table.partitioned_by)
-    writer.mode("overwrite" if overwrite else "append").save()
+    if rows.isStreaming:
+        _check_stream(rows, "Update" if changing else "Append", line)
+    return Prepared(name, table, rows, kind, options, trigger, statement.overwrite, changing)
+
+
+def _check_stream(rows: DataFrame, mode: str, line: int) -> None:
+    """What Spark would say when the query starts, while other queries run already."""
+    jvm: Any = rows.sparkSession._jvm
+    plan = rows._jdf.queryExecution().analyzed()
+    output = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, mode)()
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    try:
+        catalyst.analysis.UnsupportedOperationChecker.checkForStreaming(plan, output)
+    except AnalysisException as error:
+        raise SqlError(f"Spark does not run this as a stream: {reason(error)}", line) from None
 
 
 def _fitted(statement: Insert, table: Table, rows: DataFrame) -> DataFrame:
@@ -102,15 +134,27 @@ def _fitted(statement: Insert, table: Table, rows: DataFrame) -> DataFrame:
         if each.name not in at and each.not_null:
             raise SqlError(f"column {each.name} of {table.name} is NOT NULL and not given", line)
         value = F.col(at[each.name]) if each.name in at else F.lit(None)
-        columns.append(value.cast(each.kind).alias(each.name))
-    return numbered.select(*columns)
+        value = value.cast(each.kind)
+        if each.not_null or each.name in table.primary_key:
+            value = _never_null(value, f"{table.name}.{each.name}")
+        columns.append(value.alias(each.name))
+    try:
+        return numbered.select(*columns)
+    except AnalysisException as error:
+        raise SqlError(f"INSERT INTO {table.name}: {reason(error)}", line) from None
+
+
+def _never_null(value: SparkColumn, name: str) -> SparkColumn:
+    """The query fails as it does in Flink."""
+    words = f"column {name} is NOT NULL, and a NULL came: filter such rows, or let it be NULL"
+    return F.when(value.isNull(), F.raise_error(F.lit(words))).otherwise(value)
 
 
 def _sink(table: Table, name: str) -> tuple[str, dict[str, str], Callable[[DataFrame], DataFrame]]:
     if table.connector in ("kafka", "upsert-kafka"):
         return kafka.sink(table, name)
     if table.connector == "filesystem":
-        return *files.sink(table), lambda rows: rows
+        return files.sink(table)
     options = Options(table)
     if table.connector not in ("print", "blackhole"):
         raise options.wrong(f"connector '{table.connector}' can be read, not written")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headrace.sql.options import Options
 
 _MODES = ("group-offsets", "earliest-offset", "latest-offset", "timestamp", "specific-offsets")
 _EARLIEST, _LATEST = -2, -1
 _SECONDS = 15.0
+_NO_ANSWER = (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT)
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ def read(
         found = consumer.offsets_for_times(wanted, timeout=_SECONDS)
         return _json({(at.topic, at.partition): at.offset for at in found}, _LATEST)
     except KafkaException as error:
+        if error.args[0].code() in _NO_ANSWER:
+            raise ConnectionError(
+                f"Kafka at {servers} does not answer, and has to say where to begin: {error}"
+            ) from None
         raise options.wrong(f"Kafka at {servers} cannot say where to begin: {error}") from None
     finally:
         consumer.close()

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlglot import TokenType
+from sqlglot import TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import TokenError
+from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token
 
 from headrace.sql.errors import SqlError
@@ -23,6 +24,15 @@ class Flink(Spark):
         IDENTIFIERS = ["`"]
         STRING_ESCAPES = ["'"]
         COMMENTS = ["--", ("/*", "*/")]
+
+    class Parser(SparkParser):
+        #: Others stay as they are written: what sqlglot makes of them may be what it means in
+        #: Spark, with Spark's defaults. Aggregates have to be known as such.
+        FUNCTIONS = {
+            name: build
+            for name, build in SparkParser.FUNCTIONS.items()
+            if issubclass(exp.FUNCTION_BY_NAME.get(name, exp.Expr), exp.AggFunc)
+        }
 
 
 class Words(Flink):
@@ -116,9 +126,18 @@ def _is_name(piece: Piece, at: int) -> bool:
 def read(text: str) -> Piece:
     """Raises SqlError for text that has no tokens of SQL."""
     try:
-        return Piece(Words().tokenize(text), text)
+        tokens = Words().tokenize(text)
     except TokenError as error:
         raise SqlError(f"this cannot be read as SQL: {error}") from None
+    for token in tokens:
+        if any(comment.lstrip().upper().startswith("OPTIONS(") for comment in token.comments) \
+                and "/*+" in text:  # fmt: skip
+            raise SqlError(
+                "hints (/*+ OPTIONS(…) */) are not known here: write the options into the table's "
+                "WITH (…)",
+                int(token.line),
+            )
+    return Piece(tokens, text)
 
 
 def cut(script: str) -> Iterator[Piece]:

@@ -43,6 +43,14 @@ def spark(piece: Piece) -> str:
     raise SqlError(f"{piece.source()} is no type of a column here", piece.line)
 
 
+def cast(piece: Piece) -> str:
+    """Of a CAST, whose VARCHAR(3) has a length: sqlglot would drop it, but not that of NVARCHAR.
+    Raises SqlError."""
+    kind = spark(piece)
+    sized = piece.word(0) in ("VARCHAR", "CHAR") and len(piece) == 4
+    return f"N{piece.word(0)}({piece.word(2)})" if sized else kind
+
+
 def _nested(word: str, piece: Piece) -> str:
     if piece.word(1) not in ("<", "(") or piece.word(len(piece) - 1) not in (">", ")"):
         raise SqlError(f"{word} says of what: {word}<…>", piece.line)

@@ -45,7 +45,11 @@ def table_function(piece: Piece, at: int) -> str:
         raise SqlError(f"{kind}: DESCRIPTOR(column) is the second argument", piece.line_of(at))
     time = _quoted(descriptor.name(2, "the column of DESCRIPTOR"))
     seconds = [types.interval_seconds(each) for each in intervals]
-    return f"(SELECT *, {_spark(kind, time, seconds)} AS {COLUMN} FROM {name})"
+    spark = _spark(kind, time, seconds)
+    if kind == "SESSION":  # until `replace` has compared them with what is grouped by
+        keys = "".join(f", {_quoted(key)}" for key in _partition(table))
+        spark = f"{spark[:-1]}{keys})"
+    return f"(SELECT *, {spark} AS {COLUMN} FROM {name})"
 
 
 def _value(piece: Piece) -> Piece:
@@ -60,6 +64,16 @@ def _table(piece: Piece) -> str:
     if inside.word(0) == "(":
         raise SqlError("a window's table is a name; create a view of the query", piece.line)
     return inside.source()
+
+
+def _partition(piece: Piece) -> list[str]:
+    at = next((n for n in range(len(piece)) if piece.words("PARTITION", "BY", at=n)), None)
+    if at is None:
+        return []
+    inside = piece[at + 2 :]
+    if inside.word(0) == "(":
+        inside = inside[1 : inside.closing(0)]
+    return [each.name(0, "a column of PARTITION BY") for each in inside.split()]
 
 
 def _quoted(name: str) -> str:
@@ -93,10 +107,35 @@ def is_window(key: exp.Expr) -> bool:
 def replace(tree: exp.Expr, line: int) -> None:
     """In place. Raises SqlError."""
     for select in list(tree.find_all(exp.Select)):
-        if any(_has_windows(source) for source in _sources(select)):
+        windowed = [source for source in _sources(select) if _has_windows(source)]
+        for source in windowed:
+            _check_session(select, source, line)
+        if windowed:
             _replace_parts(select)
     for call in list(tree.find_all(exp.Anonymous)):
         _replace_group_window(call, line)
+
+
+def _check_session(select: exp.Select, source: exp.Expr, line: int) -> None:
+    """Spark ends sessions per group, Flink per partition: they have to be the same."""
+    call = next(each.this for each in source.this.expressions if each.alias == COLUMN)
+    if not isinstance(call, exp.Anonymous) or call.name.lower() != "session_window":
+        return
+    keys = {each.name for each in call.expressions[2:]}
+    call.set("expressions", call.expressions[:2])
+    group = select.args.get("group")
+    grouped = list(group.expressions) if group is not None else []
+    if not any(_is_part(each) for each in grouped):
+        raise SqlError("rows of SESSION are grouped here: GROUP BY window_start, window_end", line)
+    others = {each.sql() if not isinstance(each, exp.Column) else each.name
+              for each in grouped if not _is_part(each)}  # fmt: skip
+    if others != keys:
+        raise SqlError(
+            f"SESSION is partitioned by {', '.join(sorted(keys)) or 'nothing'} and grouped by "
+            f"{', '.join(sorted(others)) or 'nothing'} beside its window; here both are the same: "
+            "SESSION(TABLE t PARTITION BY k, …) … GROUP BY window_start, window_end, k",
+            line,
+        )
 
 
 def _sources(select: exp.Select) -> Iterator[exp.Expr]:
@@ -133,6 +172,10 @@ def _is_part(node: exp.Expr) -> bool:
 
 
 def _selected(item: exp.Expr) -> list[exp.Expr]:
+    if isinstance(item, exp.Column) and isinstance(item.this, exp.Star):
+        raise SqlError(
+            f"{item.sql()} of a window's rows is not known here: name the columns, or write * alone"
+        )
     if isinstance(item, exp.Star):
         star = exp.Star(**{"except_": [exp.to_identifier(COLUMN)]})
         parts = [exp.column(name) for name in (*_PARTS, "window_time")]
@@ -180,4 +223,16 @@ def _seconds(interval: exp.Expr, line: int) -> float:
     from headrace.sql.tokens import read
 
     unit = interval.text("unit")
-    return types.interval_seconds(read(f"INTERVAL '{interval.this.name}' {unit}"))
+    try:
+        return types.interval_seconds(read(f"INTERVAL '{interval.this.name}' {unit}"))
+    except SqlError as error:
+        raise SqlError(str(error).removeprefix("line 1: "), line) from None
+
+
+def grid(tree: exp.Expr) -> list[float]:
+    """Seconds between the begins of its windows, of those that have no offset."""
+    found = []
+    for call in tree.find_all(exp.Anonymous):
+        if call.name.lower() == "window" and len(call.expressions) in (2, 3):
+            found.append(float(call.expressions[-1].name.split()[0]) / 1000)
+    return found

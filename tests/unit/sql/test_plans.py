@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from headrace.runtime import sql_program
+from headrace.sql import secrets, statements
 from headrace.sql.errors import SqlError
+from headrace.sql.statements import CreateTable
+from jobs import masking
 
 TABLES = """
 CREATE TABLE orders (id INT) WITH ('connector' = 'kafka', 'topic' = 'orders', 'format' = 'json');
@@ -35,3 +38,25 @@ def test_each_insert_is_a_query_with_its_sources_and_sink() -> None:
 def test_names_that_nobody_created(text: str, message: str) -> None:
     with pytest.raises(SqlError, match=message):
         sql_program.plan(TABLES + text, 1)
+
+
+JAAS = (
+    "CREATE TABLE t (a INT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json', "
+    "'properties.sasl.jaas.config' = '{}')"
+)
+
+
+def test_secrets_are_named_and_given_where_the_job_runs() -> None:
+    [statement] = statements.parse(JAAS.format('username="a" password="${KAFKA}";'))
+    assert isinstance(statement, CreateTable)
+    given = secrets.given(statement.table, {"HEADRACE_SECRET_KAFKA": "it's"})
+    assert given.options["properties.sasl.jaas.config"] == 'username="a" password="it\'s";'
+    with pytest.raises(SqlError, match=r"headrace\.secrets: KAFKA"):
+        secrets.given(statement.table, {})
+
+
+def test_a_script_is_shown_without_its_secrets() -> None:
+    shown = masking.in_sql(JAAS.format("it''s a\npassword") + ";SET 'x.token' = 'abc'")
+    assert shown == JAAS.format(masking.MASK) + f";SET 'x.token' = '{masking.MASK}'"
+    named = JAAS.format("${KAFKA}")
+    assert masking.in_sql(named) == named
