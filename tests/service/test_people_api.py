@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
@@ -171,3 +175,19 @@ def test_uploads_can_be_switched_off(alice: User, settings: Settings) -> None:
     refused = logged_in(alice).post("/api/jobs/", {"file": file}, format="multipart")
     assert refused.status_code == 403
     assert "switched off" in refused.json()["errors"][0]
+
+
+def test_tokens_from_before_log_in_as_before(bob: User) -> None:
+    carried = import_module("jobs.migrations.0021_tokens_are_hashed")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE authtoken_token (key varchar(40), user_id integer, created timestamp)"
+        )
+        cursor.execute(
+            "INSERT INTO authtoken_token VALUES (%s, %s, %s)", ["a1" * 20, bob.pk, timezone.now()]
+        )
+        carried.carry_over(apps, SimpleNamespace(connection=connection))
+        cursor.execute("SELECT count(*) FROM authtoken_token")
+        assert cursor.fetchone() == (0,)
+        cursor.execute("DROP TABLE authtoken_token")
+    assert with_token("a1" * 20).get("/api/me/").json()["username"] == "bob"
