@@ -39,7 +39,7 @@ TABS = {
         Tab("savepoints", "Savepoints", _regions("job", "savepoints")),
         Tab("exceptions", "Exceptions", _regions("job", "exceptions")),
         Tab("timeline", "Timeline", _regions("job", "timeline")),
-        Tab("kafka", "Kafka lag", _regions("job", "kafka")),
+        Tab("kafka", "Kafka", _regions("job", "kafka")),
         Tab("latency", "Latency", _regions("job", "latency")),
         Tab("skew", "Data skew", _regions("job", "skew")),
         Tab("metrics", "Metrics", _regions("job", "metrics")),

@@ -65,8 +65,12 @@ class Timeline:
     failures: list[Tick]
 
     @property
-    def by_days(self) -> bool:
-        return self.end - self.start > timedelta(hours=20)
+    def clock(self) -> str:
+        """How its ticks are written."""
+        length = self.end - self.start
+        if length > timedelta(hours=20):
+            return "j M H:i"
+        return "H:i" if length > timedelta(minutes=15) else "H:i:s"
 
     @property
     def spans(self) -> list[tuple[str, Span]]:

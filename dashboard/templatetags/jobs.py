@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
@@ -10,11 +11,12 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard import formats
+from dashboard import formats, holding
 from dashboard.checkpoints import Filter
 from dashboard.holding import Step
 from dashboard.jobview import JobView
 from dashboard.load import Load
+from dashboard.templatetags.figures import from_ms
 from dashboard.vertexview import COLUMNS, PAGE, OperatorRow, Spread, Subtask, VertexView, spreads
 from jobs.models import Alert
 from jobs.states import AlertState
@@ -22,6 +24,7 @@ from jobs.states import AlertState
 register = template.Library()
 
 _SHOWN = {"number": formats.number, "size": formats.size, "duration": formats.duration}
+_BYTES = re.compile("Bytes|[sS]ize$|Memory")
 _QUANTILES = ("p50", "p90", "p99", "max")
 
 
@@ -108,6 +111,21 @@ def figure(value: Any) -> str:
     if not is_number(value):
         return str(value)
     return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+
+
+@register.filter
+def is_moment(name: str) -> bool:
+    """Whether a metric of this name is a time: there is no sum of such."""
+    return name.endswith(("atermark", "Timestamp"))
+
+
+@register.filter
+def metric(value: float, name: str) -> str:
+    """A value of the metric of this name: a time, bytes, or a number."""
+    if is_moment(name):
+        moment = from_ms(holding.known(value))
+        return formats.NOTHING if moment is None else formats.exact(moment)
+    return formats.size(value) if _BYTES.search(name) else formats.number(value)
 
 
 @register.filter

@@ -23,6 +23,7 @@ from jobs.models import (
     Diagnosis,
     Event,
     Job,
+    JobFigures,
     Savepoint,
     TaskManager,
     Upgrade,
@@ -123,6 +124,21 @@ def test_a_watermark_is_followed_to_the_source_that_holds_it_back(client: Client
     assert way.index("windows") < way.index("join airports") < way.index("Source: ")
     assert 'split <span class="mono">flights-1</span> holds it back' in page
     assert "1 split idle, so it does not count" in page
+
+
+def test_times_of_another_unit_are_no_times(client: Client, job: Job) -> None:
+    row = JobFigures.objects.get(job=job)
+    odd = {
+        "currentInputWatermark": [1.7e18, -9e15, float(2**63), 5.0],
+        "busyTimeMsPerSecond": 1e300,
+    }
+    row.figures["vertices"] = {each.id: odd for each in vertices.of(job.plan)}
+    row.save()
+    Checkpoint.objects.filter(job=job).update(watermark=2**62)
+    for path in ("", "checkpoints/60/", "skew/"):
+        text(client, f"/jobs/{job.pk}/{path}")
+    for tab in live_pages.VERTEX_TABS:
+        text(client, f"/jobs/{job.pk}/vertices/{vertex(job, 'windows')}/{tab}/")
 
 
 def test_thousands_of_subtasks_come_in_pages(client: Client) -> None:

@@ -23,9 +23,13 @@ let range = query.get("range") || "15m";
 let seconds = 900;
 let asked = 0;
 
+const clock = new Intl.DateTimeFormat(undefined, { dateStyle: "short", timeStyle: "medium", timeZone: "UTC" });
+const moment = (v) => (v > 0 && v < 8e15 ? clock.format(v) : "–");
+
 function say(name) {
   if (/[bB]ytes|[sS]ize|Memory|persistedData|processedData/.test(name)) return bytes;
-  if (/(Duration|Time|Lag|latency|TimeMs.*)$/i.test(name) && !/PerSecond$/.test(name)) return time;
+  if (/([wW]atermark|Timestamp)$/.test(name)) return moment;
+  if (/(Duration|Time|TimeLag|watermarkLag)$|(^|\.)latency[._]/.test(name)) return time;
   return count;
 }
 
@@ -143,7 +147,7 @@ function draw(name) {
 
 // Why there is no line, or only a short one.
 function note(chart) {
-  const words = chart.asked && !chart.rows.length ? "Nothing in this range" : chart.live ? "Since this page was opened" : "";
+  const words = chart.asked && !chart.rows.length ? "Nothing in this range" : chart.live && chart.rows.length < 3 ? "Since this page was opened" : "";
   chart.note.textContent = words;
   chart.note.hidden = !words;
   chart.figure.classList.toggle("is-bare", chart.asked && !chart.rows.length);
