@@ -182,7 +182,9 @@ def _check_size(request: Request) -> None:
 
 def _file(request: Request) -> UploadedFile[Any]:
     files = request.FILES
-    found = files.getlist(_FIELD) or [each for key in files for each in files.getlist(key)]
+    found: list[UploadedFile[Any]] = files.getlist(_FIELD) or [
+        each for key in files for each in files.getlist(key)
+    ]
     if len(found) != 1:
         raise answers.bad_request(
             f"Exactly 1 file must be sent (field {_FIELD}), received {len(found)}."

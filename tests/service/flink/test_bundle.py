@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def files(request: pytest.FixtureRequest, tmp_path: Path, settings: Settings) -> Path:
     content = {"index.html": "<flink-root>", "main.js": "1", "assets/a.css": "b"}
     (tmp_path / "secret.txt").write_text("hush")
-    source = tmp_path / request.param
+    source = tmp_path / str(request.param)
     if request.param == "folder":
         for name, text in content.items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)

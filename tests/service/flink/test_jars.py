@@ -214,7 +214,7 @@ def test_it_runs_as_an_application_too(client: APIClient) -> None:
 def test_viewers_and_operators_bring_and_run_nothing(client: APIClient) -> None:
     jar = uploaded(client)
     for role in (Role.VIEWER, Role.OPERATOR):
-        other = client_of(member(None, role, role.label))
+        other = client_of(member(None, role, str(role.label)))
         assert "developer" in why(sent(other), 403)
         for answer in (
             run(other, jar),
