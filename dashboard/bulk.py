@@ -51,8 +51,10 @@ class Outcome:
         return f"{jobs}; {len(self.refused)} refused" if self.refused else jobs
 
 
-def has_jobs_to_operate(user: Any) -> bool:
-    return permissions.teams(user, Role.OPERATOR).exists()
+def acts(user: Any) -> bool:
+    """Whether there may be anything that this person can ask of jobs or TaskManagers."""
+    own = permissions.rights(user)
+    return max([own.cluster or Role.VIEWER, *own.teams.values()]) >= Role.OPERATOR
 
 
 def plan(verb: Verb, jobs: Iterable[Job], user: Any) -> Plan:

@@ -8,13 +8,14 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard import navigation, scope
+from dashboard import bulk, navigation, scope
 from dashboard.asking import Deed
 from dashboard.listing import Listing, Query
 from jobs.models import Alert
 from jobs.states import AlertState
 
 register = template.Library()
+register.filter("acts", bulk.acts)
 
 
 @register.inclusion_tag("dashboard/_navigation.html", takes_context=True, name="navigation")

@@ -18,12 +18,11 @@ MOST = 200
 
 @access.page
 def show(request: HttpRequest) -> HttpResponse:
-    acts = permissions.may_steer(request.user) or bulk.has_jobs_to_operate(request.user)
     return live.show(
         request,
         "jobs",
         "dashboard/jobs/page.html",
-        bulk=bulk.VERBS.values() if acts else (),
+        bulk=bulk.VERBS.values() if bulk.acts(request.user) else (),
         here=request.get_full_path(),
         teams=joblist.teams(scope.of(request.user)),
         team=request.GET.get("team", ""),
