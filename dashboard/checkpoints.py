@@ -10,7 +10,9 @@ from urllib.parse import urlencode
 from django.db.models import QuerySet
 
 from dashboard.quantiles import Spread, spread
+from jobs import masking
 from jobs.models import Checkpoint, Event, Job
+from jobs.models.job import CLUSTER_KEYS
 
 #: Rows of one page of the history, and of those that the summary is made over.
 PAGE, SUMMED = 50, 1_000
@@ -120,6 +122,12 @@ class Checkpoints:
     @cached_property
     def kept(self) -> int:
         return self.job.checkpoints.count()
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What configuration, cluster and program say about checkpoints; no values of secrets."""
+        known = masking.masked(self.job.checkpointing)
+        return {key: known[key] for key in sorted(known) if key.startswith(CLUSTER_KEYS)}
 
     @cached_property
     def summary(self) -> Summary:

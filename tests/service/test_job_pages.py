@@ -265,6 +265,14 @@ def test_alerts_that_fire_are_said_on_every_page(client: Client, job: Job) -> No
         assert "<strong>too far behind</strong>" in text(client, f"/jobs/{job.pk}/{path}")
 
 
+def test_settings_of_checkpoints_are_shown_without_secrets(client: Client) -> None:
+    keys = {"state.s3.secret-key": "hush-hush", "state.backend.type": "rocksdb"}
+    job = busy_job.make(configuration=keys, checkpoint_settings={"state.token": "hush-hush"})
+    for tab in ("checkpoints/", "configuration/", "versions/", "alerts/"):
+        assert "hush-hush" not in text(client, f"/jobs/{job.pk}/{tab}")
+    assert "rocksdb" in text(client, f"/jobs/{job.pk}/checkpoints/")
+
+
 def test_failures_at_the_same_time_have_one_cause(client: Client) -> None:
     job = pages.make_job()
     attempt = pages.make_attempt(job)
