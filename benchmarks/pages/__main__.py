@@ -46,7 +46,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--running", type=int, default=200)
     parser.add_argument("--checkpoints", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=7)
     return parser.parse_args()
 
 
