@@ -16,7 +16,10 @@ from jobs import group_roles, memberships, options, permissions
 from jobs.models import AuditEntry, Membership, OpenIdAccount, Team
 from jobs.roles import Role
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # the provider's
+]
 
 GROUPS = {"groups": ["payments-dev", "everybody"]}
 
