@@ -87,7 +87,8 @@ class Found:
 def find(run_dir: str, words: str, begin: int = 0) -> Found:
     """Lines with these words, upper and lower case alike: at most MATCHES, within SEARCHED bytes
     from `begin` on. Nothing where there is no log."""
-    wanted, matches = words.lower(), []
+    wanted = words.lower()
+    matches: list[Match] = []
     try:
         with (Path(run_dir) / rundir.LOG).open("rb") as file:
             size = file.seek(0, 2)
