@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := platform jobs workers dashboard benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help up test chaos chaos-control bench bench-sink bench-dataflow bench-control differential check format lock clean
+.PHONY: help up test chaos chaos-control bench bench-sink bench-dataflow bench-control bench-metrics differential check format lock clean
 
 help:  ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,12 @@ bench-dataflow: .dev  ## CPU per record of programs of several kinds; 12 minutes
 
 bench-control: .dev  ## the JobManager with 300 jobs and 50 TaskManagers, drivers simulated; 7 minutes
 	@$(BIN)/python -m benchmarks.control $(ARGS)
+
+bench-metrics: .dev  ## what metrics of 1,000 jobs cost: recorded, kept, asked for; 5 minutes
+	@$(BIN)/python -m benchmarks.metrics $(ARGS)
+
+bench-pages: .dev  ## the server's time for each page with 1,000 jobs and 100,000 checkpoints; 3 minutes
+	@$(BIN)/python -m benchmarks.pages $(ARGS)
 
 differential: .dev  ## the same programs on PyFlink 2.3 and here, compared line by line
 	@$(BIN)/python -m tests.differential $(ARGS)

@@ -59,3 +59,9 @@ def only_if(right: Callable[[Any], bool]) -> Callable[[View], View]:
         return page(guarded)
 
     return decorate
+
+
+def demand(right: bool) -> None:
+    """Raises PermissionDenied without it."""
+    if not right:
+        raise PermissionDenied

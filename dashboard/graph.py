@@ -1,20 +1,25 @@
 """The job graph as the page draws it: columns from sources to sinks. Pure.
 
-A plan is Flink's, in either of its forms: {"nodes": [{"id", "contents", "pact", "parallelism",
-"predecessors": [{"id"}]}]} as programs print it, or "description" and "inputs" instead, as its REST
-answers. What a plan leaves out is left out here.
+Its boxes are a job's vertices with what they do now (`of_vertices`), or, before a job runs, the
+operators of its plan (`layout`). A plan is Flink's, in either of its forms: {"nodes": [{"id",
+"contents", "pact", "parallelism", "predecessors": [{"id"}]}]} as programs print it, or
+"description" and "inputs" instead, as its REST answers. What a plan leaves out is left out here.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-NODE_WIDTH, NODE_HEIGHT = 216, 62
-COLUMN_GAP, ROW_GAP, MARGIN = 56, 18, 6
+from dashboard.vertexview import VertexView
+
+NODE_WIDTH, NODE_HEIGHT = 250, 116
+COLUMN_GAP, ROW_GAP, MARGIN = 92, 18, 6
+#: Inside of a box: the bar of its load.
+BAR_X, BAR_WIDTH = 16, NODE_WIDTH - 32
 _LINE = 29
 _KINDS = {"Data Source": "source", "Operator": "operator", "Data Sink": "sink"}
 _TAG = re.compile(r"<[^>]+>")
@@ -33,21 +38,71 @@ class Node:
     column: int = 0
     x: int = 0
     y: int = 0
+    #: What is known of it while the job runs; None in a plan.
+    view: VertexView | None = None
+    #: Input -> how records get here from there.
+    ships: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def bars(self) -> list[tuple[str, int, int]]:
+        """Of its load: (kind, x, width)."""
+        load = self.view.load if self.view is not None else None
+        if load is None:
+            return []
+        shares = (("busy", load.busy), ("pressed", load.pressed), ("idle", load.idle))
+        whole = max(100, sum(share for _, share in shares))
+        drawn, at = [], BAR_X
+        for kind, share in shares:
+            width = BAR_WIDTH * share // whole
+            drawn.append((kind, at, width))
+            at += width
+        return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An SVG path, with the words on it at (x, y)."""
+
+    path: str
+    ship: str
+    x: int
+    y: int
 
 
 @dataclass(slots=True)
 class Graph:
-    """Nodes in order from sources to sinks, edges as SVG paths, and the drawing's size."""
+    """Nodes in order from sources to sinks, edges, and the drawing's size."""
 
     nodes: list[Node] = field(default_factory=list)
-    edges: list[str] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
     width: int = 0
     height: int = 0
 
 
 def layout(plan: Mapping[str, Any]) -> Graph:
     """The drawing of a plan; empty for a plan without nodes."""
-    nodes = {node.id: node for node in map(_node, plan.get("nodes") or [])}
+    return _drawn({node.id: node for node in map(_node, plan.get("nodes") or [])})
+
+
+def of_vertices(views: Iterable[VertexView]) -> Graph:
+    """The drawing of a job's vertices with what they do."""
+    return _drawn({view.id: _vertex_node(view) for view in views})
+
+
+def _vertex_node(view: VertexView) -> Node:
+    return Node(
+        id=view.id,
+        name=view.name,
+        lines=_wrapped(view.name),
+        parallelism=view.vertex.parallelism,
+        kind=view.kind,
+        inputs=list(dict.fromkeys(each.vertex for each in view.vertex.inputs)),
+        view=view,
+        ships={each.vertex: each.ship_strategy for each in view.vertex.inputs},
+    )
+
+
+def _drawn(nodes: dict[str, Node]) -> Graph:
     if not nodes:
         return Graph()
     for node in nodes.values():
@@ -130,8 +185,9 @@ def _place(nodes: Mapping[str, Node]) -> int:
     return height
 
 
-def _edge(source: Node, target: Node) -> str:
+def _edge(source: Node, target: Node) -> Edge:
     x1, y1 = source.x + NODE_WIDTH, source.y + NODE_HEIGHT // 2
     x2, y2 = target.x - 5, target.y + NODE_HEIGHT // 2
     bend = max(20, (x2 - x1) // 2)
-    return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"
+    path = f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"
+    return Edge(path, target.ships.get(source.id, ""), (x1 + x2) // 2, (y1 + y2) // 2 - 6)

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
-from django.db.models import Avg, Count, Max, Min
+from django.db.models import Q
 
-from dashboard import graph, overview, recent, series, staleness, verbs
-from jobs.models import Attempt, Checkpoint, Event, Job, Slot
-from jobs.states import JobState, Wanted
+from dashboard import (
+    checkpoints,
+    lag,
+    overview,
+    recent,
+    series,
+    staleness,
+    timeline,
+    verbs,
+)
+from dashboard.checkpoints import Checkpoints
+from dashboard.failures import Cause, causes
+from dashboard.measured import Measured
+from jobs import artifacts
+from jobs.models import (
+    Alert,
+    AlertRule,
+    Attempt,
+    Beginning,
+    Checkpoint,
+    Event,
+    Savepoint,
+    Upgrade,
+)
+from jobs.states import AlertState, AttemptState, JobState, Wanted
 
 #: Rows of one page of a history, and of the short list on the job's first page.
 PAGE, SHORT = 50, 8
-#: Bytes of a job file that the page shows.
-SOURCE_BYTES = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """One partition's place: `share` is its lag against the largest, in percent."""
-
-    number: str
-    offset: int | None
-    lag: int | None
-    share: int
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    name: str
-    lag: int | None
-    partitions: list[Partition]
+#: Characters of a program that the page shows.
+SHOWN = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,8 @@ class Counter:
     colour: str
 
 
-class JobView:
-    """`before` is where a page of history begins: rows older than this id only."""
-
-    def __init__(self, job: Job, now: datetime, before: int | None = None) -> None:
-        self.job = job
-        self.now = now
-        self.before = before
+class JobView(Measured):
+    """With its histories and what it is."""
 
     # --- what it does ----------------------------------------------------------------------
 
@@ -90,13 +87,10 @@ class JobView:
             return ""
         return wanted.label.lower()
 
-    @cached_property
-    def slots(self) -> list[Slot]:
-        return list(self.job.slots.select_related("taskmanager"))
-
     @property
-    def graph(self) -> graph.Graph:
-        return graph.layout(self.job.plan or {})
+    def newest(self) -> int:
+        """Of the charts' data: when this changes there are new points to ask for."""
+        return self.recent.checkpoint_id if self.recent else 0
 
     @property
     def counters(self) -> list[Counter]:
@@ -116,35 +110,33 @@ class JobView:
         return self.attempts[0] if self.attempts else None
 
     @cached_property
-    def checkpoints(self) -> list[Checkpoint]:
-        rows = self.job.checkpoints.order_by("-checkpoint_id").defer("offsets", "phases")
-        if self.before is not None:
-            rows = rows.filter(checkpoint_id__lt=self.before)
-        return _with_attempts(list(rows[:PAGE]), self.job)
+    def checkpoints(self) -> Checkpoints:
+        return Checkpoints(self.job, self.chosen)
 
     @property
     def latest_checkpoints(self) -> list[Checkpoint]:
-        return self.checkpoints[:SHORT]
-
-    @property
-    def older_checkpoints(self) -> int | None:
-        """Where the next page of checkpoints begins."""
-        return self.checkpoints[-1].checkpoint_id if len(self.checkpoints) == PAGE else None
+        rows = self.job.checkpoints.order_by("-checkpoint_id").defer("offsets", "phases", "tasks")
+        return checkpoints.with_attempts(list(rows[:SHORT]), self.job)
 
     @cached_property
-    def checkpoint_summary(self) -> Mapping[str, Any]:
-        """Over the rows that are kept: how many, and the spread of each figure."""
-        figures = ("duration", "state_size", "records_in", "transactions")
-        kinds = (("least", Min), ("mean", Avg), ("most", Max))
-        asked = {f"{f}_{name}": function(f) for f in figures for name, function in kinds}
-        found = self.job.checkpoints.order_by().aggregate(count=Count("pk"), **asked)
-        spread = {f: {name: found[f"{f}_{name}"] for name, _ in kinds} for f in figures}
-        return {"count": found["count"], **spread}
+    def timeline(self) -> timeline.Timeline:
+        return timeline.of(self.job, self.now)
 
     @cached_property
     def failures(self) -> list[Event]:
         rows = self.job.events.filter(kind=Event.Kind.FAILURE)
-        return list(rows.select_related("attempt").order_by("-at", "-id")[:PAGE])
+        rows = rows.select_related("attempt__taskmanager")
+        if self.before is not None:
+            rows = rows.filter(pk__lt=self.before)
+        return list(rows.order_by("-at", "-id")[:PAGE])
+
+    @property
+    def causes(self) -> list[Cause]:
+        return causes(self.failures)
+
+    @property
+    def older_failures(self) -> int | None:
+        return self.failures[-1].pk if len(self.failures) == PAGE else None
 
     @property
     def last_failure(self) -> Event | None:
@@ -166,28 +158,52 @@ class JobView:
     def older_events(self) -> int | None:
         return self.events[-1].pk if len(self.events) == PAGE else None
 
+    @cached_property
+    def savepoints(self) -> list[Savepoint]:
+        return list(self.job.savepoints.order_by("-created_at")[:PAGE])
+
+    @property
+    def beginning(self) -> Beginning | None:
+        return Beginning.objects.filter(job=self.job).first()
+
+    @cached_property
+    def upgrades(self) -> list[Upgrade]:
+        return list(self.job.upgrades.select_related("before", "after", "savepoint")[:SHORT])
+
+    @cached_property
+    def alerts(self) -> list[Alert]:
+        return list(self.job.alerts.select_related("rule").order_by("-id")[:PAGE])
+
+    @cached_property
+    def firing(self) -> list[Alert]:
+        rows = self.job.alerts.filter(state=AlertState.FIRING).select_related("rule")
+        return list(rows.order_by("-id")[:3])
+
+    @cached_property
+    def rules(self) -> list[AlertRule]:
+        """That watch this job, or all of them."""
+        return list(AlertRule.objects.filter(Q(job=self.job) | Q(job=None))[:PAGE])
+
+    @cached_property
+    def restarted(self) -> list[Attempt]:
+        """The newest attempts that failed."""
+        rows = self.job.attempts.filter(state=AttemptState.FAILED).order_by("-number")
+        return list(rows.only("number", "ended_at", "cause", "verdict", "job_id")[:SHORT])
+
     # --- where it reads --------------------------------------------------------------------
 
     @cached_property
-    def topics(self) -> list[Topic]:
+    def topics(self) -> list[lag.Topic]:
         """Topics and partitions with their place, from the last checkpoint."""
-        last = self.job.checkpoints.order_by("-checkpoint_id").values("offsets", "lag").first()
-        if last is None:
-            return []
-        offsets, lags = last["offsets"] or {}, last["lag"] or {}
-        return [
-            _topic(name, offsets.get(name, {}), lags.get(name, {}))
-            for name in sorted({*offsets, *lags})
-        ]
+        return lag.topics(self.job)
 
     # --- what it is ------------------------------------------------------------------------
 
     @property
     def source(self) -> str | None:
-        """The job's Python file; None when it is not on this machine."""
+        """The job's program, or what is in its archive; None when it is not on this machine."""
         try:
-            with Path(self.job.entry).open("rb") as file:
-                return file.read(SOURCE_BYTES).decode("utf-8", errors="replace")
+            return "".join(artifacts.lines(self.job.entry))[:SHOWN]
         except OSError:
             return None
 
@@ -196,32 +212,11 @@ class JobView:
         return list(series.RANGES)
 
 
-def _with_attempts(rows: list[Checkpoint], job: Job) -> list[Checkpoint]:
-    """Each row with the number of its attempt: one query for all of them."""
-    attempts = job.attempts.filter(pk__in={row.attempt_id for row in rows})
-    numbers = dict(attempts.values_list("pk", "number"))
-    for row in rows:
-        row.attempt_number = numbers.get(row.attempt_id)  # type: ignore[attr-defined]
-    return rows
-
-
 def phases(durations: Mapping[str, int]) -> list[Phase]:
     """The phases of a batch, longest first."""
     most = max(durations.values(), default=0) or 1
     ordered = sorted(durations.items(), key=lambda phase: -phase[1])
     return [Phase(name, ms, 100 * ms // most) for name, ms in ordered]
-
-
-def _topic(name: str, offsets: Mapping[str, int], lags: Mapping[str, int]) -> Topic:
-    most = max(lags.values(), default=0) or 1
-    numbers = sorted({*offsets, *lags}, key=lambda number: (len(number), number))
-    return Topic(
-        name=name,
-        lag=sum(lags.values()) if lags else None,
-        partitions=[
-            Partition(n, offsets.get(n), lags.get(n), 100 * lags.get(n, 0) // most) for n in numbers
-        ],
-    )
 
 
 def _words(name: str) -> str:

@@ -1,7 +1,8 @@
 """Live pages: one reader per page, however many watch it, and a stream of events to each.
 
-A `Feed` takes a snapshot of a page every tick while somebody watches and hands it to all of
-them; each stream sends the regions that changed since what that browser has. Events:
+A `Feed` takes a snapshot every tick while somebody watches and hands it to all of them. All pages
+of one job share a feed: it reads the regions that any of them shows, and each stream sends those
+of its own page that changed since what that browser has. Events:
 
     regions   {"at", "title", "newest", "regions": {name: html}}   something changed
     beat      {"at"}                                               nothing did, and that is sure
@@ -16,13 +17,17 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
 from django.db import close_old_connections
 
-from dashboard.regions import Snapshot
+from dashboard.regions import Region, Snapshot
+
+#: What is to be read -> the snapshot of it.
+Take = Callable[[tuple[Region, ...]], Snapshot]
 
 TICK = 1.0
 #: A browser hears at least a beat this often.
@@ -38,27 +43,31 @@ class Gone(Exception):
 
 
 class Feed:
-    """Snapshots of one page, taken while it has watchers."""
+    """Snapshots of one subject, taken while it has watchers."""
 
-    def __init__(self, take: Callable[[], Snapshot], tick: float = TICK) -> None:
+    def __init__(self, take: Take, tick: float = TICK) -> None:
         self._take = take
         self._tick = tick
         self._latest: Snapshot | None = None
         self._gone = False
         self._news = asyncio.Condition()
         self._reader: asyncio.Task[None] | None = None
+        #: Region -> how many of the watchers show it.
+        self._wanted: Counter[Region] = Counter()
         self.watchers = 0
 
-    async def watch(self) -> AsyncGenerator[Snapshot, None]:
-        """Every snapshot from now on; a slow watcher misses some, never the last. Raises Gone."""
+    async def watch(self, regions: tuple[Region, ...] = ()) -> AsyncGenerator[Snapshot, None]:
+        """Every snapshot from now on that has these regions; a slow watcher misses some, never the
+        last. Raises Gone."""
         self.watchers += 1
+        self._wanted.update(regions)
         if self._reader is None:
             self._reader = asyncio.create_task(self._read())
         try:
             seen: Snapshot | None = None
             while True:
                 async with self._news:
-                    while not self._gone and self._latest is seen:
+                    while not self._gone and (self._latest is seen or self._lacks(regions)):
                         await self._news.wait()
                 if self._gone or self._latest is None:
                     raise Gone
@@ -66,9 +75,15 @@ class Feed:
                 yield seen
         finally:
             self.watchers -= 1
+            self._wanted -= Counter(regions)
             if not self.watchers:
                 self._reader.cancel()
                 self._reader = None
+
+    def _lacks(self, regions: tuple[Region, ...]) -> bool:
+        """Whether the latest snapshot was taken before somebody wanted these."""
+        known = self._latest.fragments if self._latest is not None else {}
+        return any(region.name not in known for region in regions)
 
     async def _read(self) -> None:
         while not self._gone:
@@ -85,7 +100,7 @@ class Feed:
     def _take_once(self) -> Snapshot:
         close_old_connections()
         try:
-            return self._take()
+            return self._take(tuple(self._wanted))
         finally:
             close_old_connections()
 
@@ -94,12 +109,13 @@ _feeds: dict[Any, Feed] = {}
 
 
 async def events(
-    key: Any, take: Callable[[], Snapshot], tick: float = TICK
+    key: Any, take: Take, tick: float = TICK, regions: tuple[Region, ...] = ()
 ) -> AsyncGenerator[bytes, None]:
-    """The stream of one browser watching the page `key`, which `take` takes snapshots of."""
+    """The stream of one browser that shows `regions` of the subject `key`, which `take` takes
+    snapshots of; without regions, all that a snapshot has."""
     feed = _feeds.setdefault(key, Feed(take, tick))
     try:
-        async with aclosing(_messages(feed)) as messages:
+        async with aclosing(_messages(feed, regions)) as messages:
             async for message in messages:
                 yield message
     except Gone:
@@ -109,19 +125,20 @@ async def events(
             del _feeds[key]
 
 
-async def _messages(feed: Feed) -> AsyncGenerator[bytes, None]:
+async def _messages(feed: Feed, regions: tuple[Region, ...]) -> AsyncGenerator[bytes, None]:
     seen: dict[str, str] = {}
-    newest = -1
+    newest, title = -1, ""
     clock = asyncio.get_running_loop().time
     deadline, beat_due = clock() + STREAM_SECONDS, 0.0
-    async with aclosing(feed.watch()) as snapshots:
-        async for snapshot in snapshots:
+    async with aclosing(feed.watch(regions)) as snapshots:
+        async for taken in snapshots:
             if clock() > deadline:
                 return
+            snapshot = taken.only(regions) if regions else taken
             changed = snapshot.changed(seen)
-            if changed or snapshot.newest != newest:
+            if changed or (snapshot.newest, snapshot.title) != (newest, title):
                 yield _message("regions", payload(snapshot, changed))
-                seen, newest = snapshot.digests(), snapshot.newest
+                seen, newest, title = snapshot.digests(), snapshot.newest, snapshot.title
             elif clock() > beat_due:
                 yield _message("beat", {"at": snapshot.at})
             else:

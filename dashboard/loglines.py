@@ -11,6 +11,8 @@ from jobs import logtail
 
 #: Bytes of one answer to a page.
 CHUNK = 64 * 1024
+#: Of one search: matches, bytes gone through, bytes taken as one line, characters shown of it.
+MATCHES, SEARCHED, LONGEST, SHOWN = 200, 64 * 1024 * 1024, 64 * 1024, 1_000
 
 _LEVEL = re.compile(r"\b(ERROR|FATAL|CRITICAL|WARN|WARNING|DEBUG|TRACE)\b")
 _RAISED = re.compile(r"Traceback \(most recent|(Caused by: )?[\w.]*(Error|Exception)\b")
@@ -56,6 +58,50 @@ def before(run_dir: str, position: int) -> Lines:
     _, _, rest = piece.text.partition("\n")
     cut = len(piece.text.encode()) - len(rest.encode())
     return _lines(logtail.Piece(rest, piece.start + cut, piece.end, piece.size))
+
+
+def at(run_dir: str, position: int) -> Lines:
+    """A chunk that begins with the line at `position`."""
+    return _lines(logtail.read(run_dir, position, CHUNK))
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line that has the words; `start` is its place in bytes."""
+
+    start: int
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Matches in order, from byte `begin` up to byte `end`; there is more behind it if that is
+    below `size`."""
+
+    matches: list[Match]
+    begin: int
+    end: int
+    size: int
+
+
+def find(run_dir: str, words: str, begin: int = 0) -> Found:
+    """Lines with these words, upper and lower case alike: at most MATCHES, within SEARCHED bytes
+    from `begin` on. Nothing where there is no log."""
+    wanted = words.lower()
+    matches: list[Match] = []
+    try:
+        with (Path(run_dir) / rundir.LOG).open("rb") as file:
+            size = file.seek(0, 2)
+            end = file.seek(min(begin, size))
+            while end < size and end - begin < SEARCHED and len(matches) < MATCHES:
+                data = file.readline(LONGEST)
+                text = data.decode("utf-8", errors="replace").rstrip("\r\n")
+                if wanted in text.lower():
+                    matches.append(Match(end, Line(text[:SHOWN], colour(text))))
+                end += len(data)
+    except FileNotFoundError:
+        return Found([], 0, 0, 0)
+    return Found(matches, begin, end, size)
 
 
 def _lines(piece: logtail.Piece) -> Lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -11,12 +11,13 @@ from django.conf import settings
 from django.db.models import Count, Prefetch, QuerySet
 
 from dashboard import recent, staleness
-from jobs import taskmanagers
-from jobs.models import Event, Job, Lease, Slot, TaskManager
-from jobs.states import JobState, TaskManagerState
+from dashboard.scope import ALL, Scope
+from jobs import leases, taskmanagers
+from jobs.models import Alert, Event, Job, Lease, Slot, TaskManager
+from jobs.states import AlertState, JobState, TaskManagerState
 
 #: Rows of each table on the overview; the jobs page has all.
-ACTIVE, ENDED, EVENTS = 50, 15, 7
+ACTIVE, ENDED, EVENTS, ALERTS = 50, 15, 7, 5
 
 #: States the overview always counts, whether there are such jobs or not.
 ALWAYS_COUNTED = (JobState.RUNNING, JobState.FINISHED, JobState.CANCELED, JobState.FAILED)
@@ -38,11 +39,20 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Seat:
+    """One slot; `job` is the one that holds it, None when it is free or the job is another
+    team's."""
+
+    slot: Slot
+    job: Job | None
+
+
+@dataclass(frozen=True, slots=True)
 class Seats:
     """One TaskManager with its slots in order; `late` when its heartbeat is."""
 
     taskmanager: TaskManager
-    slots: list[Slot]
+    slots: list[Seat]
     late: bool
 
     @property
@@ -51,7 +61,16 @@ class Seats:
 
     @property
     def free(self) -> int:
-        return sum(slot.job_id is None for slot in self.slots)
+        return sum(seat.slot.job_id is None for seat in self.slots)
+
+    @property
+    def taken(self) -> int:
+        return len(self.slots) - self.free
+
+    @property
+    def drivers(self) -> int:
+        """Jobs that hold slots here: each has one driver."""
+        return len({seat.slot.job_id for seat in self.slots if seat.slot.job_id})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +82,14 @@ class Counted:
 class Overview:
     """Read once per rendering; each property is one or two queries, made when it is asked for."""
 
-    def __init__(self, now: datetime) -> None:
+    def __init__(self, now: datetime, scope: Scope = ALL) -> None:
         self.now = now
+        self.scope = scope
 
     @cached_property
     def seats(self) -> list[Seats]:
-        known = TaskManager.objects.exclude(state=TaskManagerState.LEFT).prefetch_related(
-            Prefetch("slot_set", taskmanagers.slots().select_related("job").order_by("index"))
-        )
-        return [Seats(one, list(one.slot_set.all()), late=self._is_late(one)) for one in known]
-
-    def _is_late(self, taskmanager: TaskManager) -> bool:
-        interval = settings.HEADRACE_HEARTBEAT_INTERVAL
-        return staleness.heartbeat(taskmanager.last_heartbeat, self.now, interval)
+        known = TaskManager.objects.exclude(state=TaskManagerState.LEFT)
+        return seats(known, self.scope, self.now)
 
     @property
     def _registered(self) -> list[Seats]:
@@ -91,22 +105,21 @@ class Overview:
 
     @property
     def free_slots(self) -> int:
-        return sum(seats.free for seats in self._registered)
+        """Those that a job may get: a drained TaskManager gives none."""
+        offering = [seats for seats in self._registered if not seats.taskmanager.drained_at]
+        return sum(seats.free for seats in offering)
 
     @cached_property
     def counts(self) -> list[Counted]:
         """Jobs by state, in the order of a job's life."""
-        found = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
-        return [
-            Counted(state, found.get(state, 0))
-            for state in _ORDER
-            if state in ALWAYS_COUNTED or state in found
-        ]
+        listed = self.scope.jobs.filter(archived_at=None).order_by()
+        found = dict(listed.values_list("state").annotate(Count("pk")))
+        return counted(found)
 
     @cached_property
     def active(self) -> list[Row]:
-        jobs = Job.objects.exclude(state__in=_ENDED).order_by("-created_at")
-        return rows(jobs[: ACTIVE + 1], self.now)[:ACTIVE]
+        jobs = self.scope.jobs.exclude(state__in=_ENDED).order_by("-created_at")
+        return rows(jobs[:ACTIVE], self.now)
 
     @property
     def active_total(self) -> int:
@@ -114,7 +127,7 @@ class Overview:
 
     @cached_property
     def ended(self) -> list[Row]:
-        jobs = Job.objects.filter(state__in=_ENDED, archived_at=None).order_by("-ended_at")
+        jobs = self.scope.jobs.filter(state__in=_ENDED, archived_at=None).order_by("-ended_at")
         return [Row(job, None, None) for job in jobs[:ENDED]]
 
     @property
@@ -127,11 +140,53 @@ class Overview:
         return list(Event.objects.filter(job=None).order_by("-at", "-id")[:EVENTS])
 
     @cached_property
+    def alerts(self) -> list[Alert]:
+        """The newest that fire."""
+        firing = self.scope.rows(Alert.objects.filter(state=AlertState.FIRING), "job__team")
+        return list(firing.select_related("rule", "job").order_by("-since")[:ALERTS])
+
+    @cached_property
+    def lease(self) -> Lease | None:
+        return Lease.objects.filter(name=leases.JOBMANAGER).first()
+
+    @property
+    def leader(self) -> str:
+        """The JobManager that leads; "" when none does."""
+        lease = self.lease
+        return lease.holder if lease is not None and lease.expires_at >= self.now else ""
+
+    @property
     def leaderless_since(self) -> datetime | None:
         """Since when no JobManager leads: waiting jobs don't start, actions aren't carried out."""
-        leases = list(Lease.objects.all()[:1])
-        lapsed = [lease.expires_at for lease in leases if lease.expires_at < self.now]
-        return lapsed[0] if lapsed else None
+        lease = self.lease
+        return lease.expires_at if lease is not None and lease.expires_at < self.now else None
+
+
+def counted(found: Mapping[str, int]) -> list[Counted]:
+    """Jobs by state, in the order of a job's life; those always counted are there if none is."""
+    return [
+        Counted(state, found.get(state, 0))
+        for state in _ORDER
+        if state in ALWAYS_COUNTED or state in found
+    ]
+
+
+def seats(of: QuerySet[TaskManager], scope: Scope, now: datetime) -> list[Seats]:
+    """TaskManagers with their slots and who holds them: three queries."""
+    slots = taskmanagers.slots().select_related("job").order_by("index")
+    interval = settings.HEADRACE_HEARTBEAT_INTERVAL
+    return [
+        Seats(
+            each,
+            [Seat(slot, _shown(slot.job, scope)) for slot in each.slot_set.all()],
+            late=staleness.heartbeat(each.last_heartbeat, now, interval),
+        )
+        for each in of.prefetch_related(Prefetch("slot_set", slots))
+    ]
+
+
+def _shown(job: Job | None, scope: Scope) -> Job | None:
+    return job if job is not None and scope.has(job) else None
 
 
 def rows(jobs: Iterable[Job] | QuerySet[Job], now: datetime) -> list[Row]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.template.loader import get_template
@@ -20,10 +20,12 @@ _CLOCKS = re.compile(r"(<time[^>]*>)[^<]*")
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One fragment. `template` is rendered with the page's context when it is shown."""
+    """One fragment. `template` is rendered with the page's context when it is shown; `about` is
+    the part of the subject that it shows, where a page is about a part (a vertex's id)."""
 
     name: str
     template: str
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,12 @@ class Snapshot:
             if seen.get(name) != fragment.digest
         }
 
+    def only(self, regions: Iterable[Region]) -> Snapshot:
+        """What a page with these regions shows of it."""
+        names = {region.name for region in regions}
+        kept = {name: each for name, each in self.fragments.items() if name in names}
+        return replace(self, fragments=kept)
+
     def digests(self) -> dict[str, str]:
         return {name: fragment.digest for name, fragment in self.fragments.items()}
 
@@ -62,6 +70,7 @@ def render(regions: Iterable[Region], context: Mapping[str, Any]) -> dict[str, F
 
 
 def _fragment(region: Region, context: Mapping[str, Any]) -> Fragment:
-    html = SafeString(get_template(region.template).render(dict(context)))
+    values = {**context, "about": region.about}
+    html = SafeString(get_template(region.template).render(values))
     lasting = _CLOCKS.sub(r"\1", html)
     return Fragment(html, hashlib.blake2s(lasting.encode(), digest_size=8).hexdigest())

@@ -13,7 +13,15 @@ from datetime import datetime
 from typing import Any
 
 #: Range on the page -> its length in seconds.
-RANGES = {"15m": 900, "1h": 3_600, "6h": 21_600, "24h": 86_400}
+RANGES = {
+    "15m": 900,
+    "1h": 3_600,
+    "6h": 21_600,
+    "24h": 86_400,
+    "7d": 604_800,
+    "30d": 2_592_000,
+    "1y": 31_536_000,
+}
 DEFAULT_RANGE = "15m"
 #: Points a chart holds at most, give or take one at each end.
 POINTS = 300

@@ -14,14 +14,23 @@ from typing import Any
 
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from headrace.wire import checkpointing
+from headrace.wire import checkpointing, packages
 from headrace.wire.savepoint import Restore
-from jobs import artifacts, beginnings, options, placement, restart_strategies, signals, versions
+from jobs import (
+    artifacts,
+    beginnings,
+    job_secrets,
+    options,
+    placement,
+    restart_strategies,
+    signals,
+    versions,
+)
 from jobs.artifacts import Artifact
-from jobs.models import Event, Job, Savepoint
+from jobs.models import Event, Job, Savepoint, Team, new_job_id
 from jobs.states import Ends, JobState, Wanted, change_state
 
 MAX_PARALLELISM = 32_768  # Flink's upper bound for the maximum parallelism
@@ -70,6 +79,7 @@ def check(
             beginnings.check(restore)
         savepoint = beginnings.known(restore.path) if restore is not None else None
         artifact = _stored(entry)
+        artifacts.entry_class(artifact, settings.get(packages.ENTRY_CLASS, ""))
     except (artifacts.UnusableFile, options.InvalidOption) as error:
         raise InvalidJob(str(error)) from error
     told = [str(argument) for argument in arguments]
@@ -84,22 +94,42 @@ def submit(
     configuration: Mapping[str, str] | None = None,
     user: User | None = None,
     restore: Restore | None = None,
+    *,
+    team: Team | None = None,
+    job_id: str = "",
 ) -> Job:
     """Store the job and want it running. `entry` is a path, content and file name, or what is
     stored already. `restore`: the savepoint that it begins with, unless its configuration names
-    one.
+    one. `job_id`: 32 hex digits that no job had before; "" = any.
 
     Raises InvalidJob, with the Python error for a file that does not compile.
     """
-    return store(check(name, entry, arguments, parallelism, configuration, restore), user)
+    wish = check(name, entry, arguments, parallelism, configuration, restore)
+    try:
+        return store(wish, user, team=team, job_id=job_id)
+    except IntegrityError as error:
+        if job_id and Job.objects.filter(pk=job_id).exists():
+            raise InvalidJob(
+                f"there is a job {job_id} already; it is not submitted again"
+            ) from error
+        raise
 
 
-def store(wish: Submission, user: User | None = None) -> Job:
+def store(
+    wish: Submission, user: User | None = None, *, team: Team | None = None, job_id: str = ""
+) -> Job:
     """Submit what was checked before. It looks at no file: who holds a lock does not wait for a
-    file system. Raises InvalidJob when another job has claimed its savepoint since."""
+    file system. Raises InvalidJob when another job has claimed its savepoint since, and for a
+    secret that the team has not."""
+    try:
+        job_secrets.check(wish.configuration, team)
+    except options.InvalidOption as error:
+        raise InvalidJob(str(error)) from error
     with transaction.atomic():
         now = timezone.now()
         job = Job.objects.create(
+            id=job_id or new_job_id(),
+            team=team,
             name=wish.name,
             entry=str(wish.artifact.path),
             entry_name=wish.artifact.name,

@@ -4,49 +4,17 @@ actions, which go through `jobs.actions` like every other request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-from django.contrib import admin, messages
-from django.contrib.auth.models import User
-from django.db.models import Model, QuerySet
+from django.contrib import admin
+from django.db.models import Model
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs import actions, permissions
-from jobs.models import Attempt, Checkpoint, Event, Job, Lease, Slot, TaskManager
-
-admin.site.site_header = admin.site.site_title = "Headrace"
-admin.site.index_title = "Tables"
-
-
-class LookOnly(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Rows that only the platform writes."""
-
-    list_per_page = 50
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
-class LookOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
-    extra = 0
-    can_delete = False
-    show_change_link = True
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+from jobs import actions, savepoints, taskmanagers
+from jobs.console import LookOnly, LookOnlyInline, action
+from jobs.models import Attempt, Checkpoint, Event, Job, Lease, Savepoint, Slot, TaskManager
 
 
 class AttemptInline(LookOnlyInline):
@@ -64,55 +32,60 @@ class SlotInline(LookOnlyInline):
 class JobAdmin(LookOnly):
     list_display = [
         *("name", "id", "state", "wanted", "parallelism", "restarts", "waiting_for"),
-        *("submitted_by", "created_at", "started_at", "ended_at"),
+        *("team", "submitted_by", "created_at", "started_at", "ended_at"),
     ]
-    list_filter = ["state", "wanted", "submitted_by", "created_at"]
-    list_select_related = ["submitted_by"]
+    list_filter = ["state", "wanted", "team", "submitted_by", "created_at"]
+    list_select_related = ["submitted_by", "team"]
     search_fields = ["=id", "name", "entry_name", "artifact_sha256"]
     date_hierarchy = "created_at"
     inlines = [AttemptInline]
     exclude = ["configuration"]
     readonly_fields = ["settings"]
-    actions = ["cancel", "suspend", "resume", "restart"]
+    actions = [
+        action(
+            "cancel",
+            "Cancel: end for good",
+            "They end behind their current batch and free their slots.",
+            actions.cancel,
+        ),
+        action(
+            "suspend",
+            "Suspend: stop behind the current batch, to be resumed",
+            "They free their slots; resume goes on from there.",
+            actions.suspend,
+        ),
+        action(
+            "resume",
+            "Resume suspended jobs",
+            "They go on from their last checkpoint as soon as slots are free.",
+            actions.resume,
+        ),
+        action(
+            "restart",
+            "Restart from the last checkpoint",
+            "Their drivers are ended behind the current batch and started again.",
+            actions.restart,
+        ),
+        action("savepoint", "Take a savepoint", "The jobs run on.", savepoints.trigger),
+        action(
+            "stop_with_savepoint",
+            "Stop with a savepoint",
+            "They finish with it; windows that are open are in it.",
+            partial(savepoints.trigger, then=Savepoint.Then.FINISH),
+        ),
+        action(
+            "drain",
+            "Drain: let all windows fire, then stop with a savepoint",
+            "They finish. A job that begins with such a savepoint may see late records.",
+            partial(savepoints.trigger, then=Savepoint.Then.FINISH, drain=True),
+        ),
+        action("archive", "Archive ended jobs", "Lists leave them out.", actions.archive),
+    ]
 
     @admin.display(description="configuration")
     def settings(self, job: Job) -> SafeString | str:
         lines = "\n".join(f"{key}: {value}" for key, value in job.shown_configuration.items())
         return format_html("<pre>{}</pre>", lines) if lines else "-"
-
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        return super().get_actions(request) if permissions.may_steer(request.user) else {}
-
-    @admin.action(description="Cancel: end for good")
-    def cancel(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        self._steer(request, jobs, actions.cancel)
-
-    @admin.action(description="Suspend: stop behind the current batch, to be resumed")
-    def suspend(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        self._steer(request, jobs, actions.suspend)
-
-    @admin.action(description="Resume suspended jobs")
-    def resume(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        self._steer(request, jobs, actions.resume)
-
-    @admin.action(description="Restart from the last checkpoint")
-    def restart(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
-        self._steer(request, jobs, actions.restart)
-
-    def _steer(
-        self,
-        request: HttpRequest,
-        jobs: QuerySet[Job],
-        wish: Callable[[Job, User | None], Job],
-    ) -> None:
-        user = request.user if isinstance(request.user, User) else None
-        for job in jobs:
-            try:
-                wish(job, user)
-            except actions.Conflict as error:
-                self.message_user(request, f"{job}: {error}", messages.ERROR)
-            else:
-                self.message_user(request, f"{job}: asked for", messages.SUCCESS)
 
 
 @admin.register(Attempt)
@@ -162,6 +135,15 @@ class TaskManagerAdmin(LookOnly):
     list_filter = ["state", "host"]
     search_fields = ["name", "host"]
     inlines = [SlotInline]
+    actions = [
+        action(
+            "drain",
+            "Drain: no new jobs; those that it has move to others",
+            "Jobs run on until others have room for them.",
+            taskmanagers.drain,
+        ),
+        action("undrain", "Offer the slots again", "Jobs come as they need.", taskmanagers.undrain),
+    ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         """One that is gone for good may go from the list, unless a job is tied to it."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from jobs import alerts
-from jobs.admin import LookOnly, LookOnlyInline
+from jobs.console import Audited, LookOnly, LookOnlyInline, action
 from jobs.models import Alert, AlertChannel, AlertDelivery, AlertRule
 
 
@@ -51,23 +50,21 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
         super()._update_errors(errors)  # type: ignore[misc]
 
 
+def _test(channel: AlertChannel, user: User | None) -> None:
+    alerts.test(channel)
+
+
 @admin.register(AlertChannel)
-class AlertChannelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class AlertChannelAdmin(Audited):
     form = ChannelForm
     list_display = ["name", "kind", "shown_address"]
     list_filter = ["kind"]
     search_fields = ["name"]
-    actions = ["test"]
-
-    @admin.action(description="Send a test message", permissions=["change"])
-    def test(self, request: HttpRequest, channels: QuerySet[AlertChannel]) -> None:
-        for channel in channels:
-            alerts.test(channel)
-            self.message_user(request, f"{channel}: a test is on its way", messages.SUCCESS)
+    actions = [action("test", "Send a test message", "To each of them.", _test)]
 
 
 @admin.register(AlertRule)
-class AlertRuleAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class AlertRuleAdmin(Audited):
     list_display = ["name", "kind", "job", "threshold", "seconds", "enabled"]
     list_filter = ["kind", "enabled"]
     list_select_related = ["job"]

@@ -1,24 +1,37 @@
-"""The Python files that jobs are made of: checked, stored by content, found again."""
+"""The files that jobs are made of: checked, stored by content, found again."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
+import tempfile
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from django.conf import settings
 
-from headrace.wire import rundir
+from headrace.wire import packages
+from jobs import masking
 
 EXAMPLES = Path(__file__).parent / "examples"
+#: Of a program that is text, and of one that is an archive.
 MAX_BYTES = 5 * 1024 * 1024
+MAX_PACKAGE_BYTES = 100 * 1024 * 1024
+#: A Python file, a SQL script, and what Python can import: a zip, a wheel.
+SUFFIXES = (".py", ".sql", *packages.SUFFIXES)
+KINDS = f"a Python file (.py), an archive ({' or '.join(packages.SUFFIXES)}) or a script (.sql)"
+#: The setting that says what of an archive is run.
+ENTRY_CLASS = packages.ENTRY_CLASS
+_CHUNK = 1024 * 1024
 
 
 class UnusableFile(ValueError):
-    """The job file cannot be run; nothing was stored. `args[0]` is the Python error."""
+    """The job file cannot be run; nothing was stored. `args[0]` says why, as Python does for a
+    program that does not compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +43,54 @@ class Artifact:
     name: str
     sha256: str
 
+    @property
+    def is_package(self) -> bool:
+        return packages.is_package(self.name)
 
-def store(content: bytes, name: str) -> Artifact:
-    """Check that `content` is a Python program and store it; the same content is stored once."""
-    name = _checked_name(name)
-    _check_syntax(content, name)
-    digest = hashlib.sha256(content).hexdigest()
+
+def store(content: bytes | IO[bytes], name: str) -> Artifact:
+    """Check that `content` is a program and store it; the same content is stored once. An archive
+    is read in pieces. Raises UnusableFile."""
+    name = checked_name(name)
+    file = io.BytesIO(content) if isinstance(content, bytes) else content
+    _check_size(file, name)
+    _check(file, name)
+    file.seek(0)
+    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
     path = settings.HEADRACE_ARTIFACTS / digest / name
     if not path.exists() and not _linked(path):
-        rundir.write_atomically(path, content)
+        _write(file, path)
     return Artifact(path, name, digest)
 
 
-def _linked(path: Path) -> bool:
-    """A further name for content that is there under another; False when it cannot have one."""
-    for same in path.parent.glob("*.py"):
-        with contextlib.suppress(OSError):  # a file system without links, or two at once
-            os.link(same, path)
-        return path.exists()
-    return False
+def checked_name(name: str) -> str:
+    """Without its folders. Raises UnusableFile for a file that is none of KINDS."""
+    name = Path(name.replace("\\", "/")).name
+    fits = name.endswith(SUFFIXES) and not name.startswith(".") and name.isprintable()
+    if not fits or len(name) > 200:
+        raise UnusableFile(f"{name!r} is no name of a program: it has to end as {KINDS} does")
+    return name
+
+
+def entry_class(artifact: Artifact, wanted: str = "") -> str:
+    """What of an archive is run; "" for a file that is run as it is, and for an archive that only
+    TaskManagers reach. Raises UnusableFile."""
+    if not artifact.is_package:
+        return ""
+    try:
+        return packages.choose(artifact.path, wanted)
+    except packages.BadPackage as error:
+        raise UnusableFile(f"{artifact.name}: {error}") from error
+    except OSError:
+        return ""
+
+
+def lines(path: str | Path) -> list[str]:
+    """A stored program as a person reads it: its text, or what is in an archive. Raises OSError."""
+    if packages.is_package(str(path)):
+        return [f"{line}\n" for line in packages.listing(path)]
+    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    return (masking.in_sql(text) if str(path).endswith(".sql") else text).splitlines(True)
 
 
 def examples() -> dict[str, Path]:
@@ -61,17 +103,64 @@ def examples() -> dict[str, Path]:
     }
 
 
-def _checked_name(name: str) -> str:
-    name = Path(name.replace("\\", "/")).name
-    if not name.endswith(".py") or name.startswith(".") or len(name) > 200 or "\x00" in name:
-        raise UnusableFile(f"{name!r} is no name of a Python file: it has to end in .py")
-    return name
+def _linked(path: Path) -> bool:
+    """A further name for content that is there under another; False when it cannot have one."""
+    for same in path.parent.glob("[!.]*"):
+        with contextlib.suppress(OSError):  # a file system without links, or two at once
+            os.link(same, path)
+        return path.exists()
+    return False
+
+
+def _write(file: IO[bytes], path: Path) -> None:
+    """Readers see all of it or nothing; only the owner may read it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file.seek(0)
+    fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(fd, "wb") as target:
+            while piece := file.read(_CHUNK):
+                target.write(piece)
+            target.flush()
+            os.fsync(target.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _check_size(file: IO[bytes], name: str) -> None:
+    size = file.seek(0, os.SEEK_END)
+    most = MAX_PACKAGE_BYTES if packages.is_package(name) else MAX_BYTES
+    if size > most:
+        raise UnusableFile(f"{name} has {size} bytes; at most {most} are taken")
+
+
+def _check(file: IO[bytes], name: str) -> None:
+    if packages.is_package(name):
+        try:
+            packages.check(file)
+        except packages.BadPackage as error:
+            raise UnusableFile(f"{name}: {error}") from error
+        return
+    file.seek(0)
+    content = file.read()
+    if name.endswith(".py"):
+        _check_syntax(content, name)
+    else:
+        _check_text(content, name)
+
+
+def _check_text(content: bytes, name: str) -> None:
+    try:
+        if not content.decode().strip():
+            raise UnusableFile(f"{name} is empty")
+    except UnicodeDecodeError as error:
+        raise UnusableFile(f"{name} is no text in UTF-8: {error}") from error
 
 
 def _check_syntax(content: bytes, name: str) -> None:
     """Compiled, never run: the program runs in the driver only."""
-    if len(content) > MAX_BYTES:
-        raise UnusableFile(f"{name} has {len(content)} bytes; at most {MAX_BYTES} are taken")
     try:
         compile(content, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:

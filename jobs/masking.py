@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 MASK = "••••••"
 
@@ -12,6 +12,62 @@ _SECRET_KEY = re.compile(
 )
 
 
+#: Speaks of secrets and only names them.
+_NAMES = "headrace.secrets"
+
+
+def speaks_of_secret(key: str) -> bool:
+    """Whether the value of a setting of this name is to be hidden."""
+    return key != _NAMES and _SECRET_KEY.search(key) is not None
+
+
 def masked(configuration: Mapping[str, str]) -> dict[str, str]:
     """The settings with the values of those hidden whose keys speak of a secret."""
-    return {key: MASK if _SECRET_KEY.search(key) else value for key, value in configuration.items()}
+    return {key: MASK if speaks_of_secret(key) else value for key, value in configuration.items()}
+
+
+#: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma.
+_SECRET_IN_TEXT = re.compile(
+    rb"""(?ix) ["']?[\w.\-]* (?:pass(?:word|wd|phrase)|secret|token|credential
+        |(?:access|api|private)[._\-]?key) [\w.\-]* ["']? \s* [=:] \s*
+        (?: (?:bearer|basic) \s+ )? ( "[^"\n]*" | '[^'\n]*' | [^\s,;}\])]+ )"""
+)
+
+
+def in_text(text: bytes) -> bytes:
+    """As long as it was, with the values of secrets starred out."""
+    return _SECRET_IN_TEXT.sub(_starred, text)
+
+
+def _starred(found: re.Match[bytes]) -> bytes:
+    return found[0][: -len(found[1])] + b"*" * len(found[1])
+
+
+#: An option of a table, or a setting: 'key' = 'value', with quotes doubled.
+_SQL_OPTION = re.compile(r"""'([^'\n]*)'(\s*=\s*)'((?:[^']|'')*)'""")
+
+
+def in_sql(script: str) -> str:
+    """A SQL script without the values of options whose keys speak of a secret; `${NAME}` only
+    names one."""
+
+    def shown(found: re.Match[str]) -> str:
+        key, between, value = found.groups()
+        if not speaks_of_secret(key) or re.fullmatch(r"\$\{\w+\}", value):
+            return found[0]
+        return f"'{key}'{between}'{MASK}'"
+
+    return _SQL_OPTION.sub(shown, script)
+
+
+#: Shorter pieces of a secret are found in too many words.
+_SHORTEST = 4
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """The text with each of the secrets masked, and each line of one that has several."""
+    pieces = {piece for secret in secrets for piece in (secret, *secret.splitlines())}
+    for piece in sorted(pieces, key=len, reverse=True):
+        if len(piece.strip()) >= _SHORTEST:
+            text = text.replace(piece, MASK)
+    return text

@@ -21,6 +21,8 @@ from jobs import (
     attempts,
     checkpoint_requests,
     checkpoint_rows,
+    figure_rows,
+    job_secrets,
     options,
     restart_strategies,
     savepoints,
@@ -29,11 +31,11 @@ from jobs.models import Attempt, Checkpoint, Event, Job
 from jobs.states import AttemptState, JobState, change_state
 
 #: Events that change nothing about the attempt.
-_ROUTINE = (events.CheckpointCompleted, events.Progressed)
+_ROUTINE = (events.CheckpointCompleted, events.Progressed, events.Measured)
 _CHECKPOINT_FIELDS = (
     *("started_at", "completed_at", "duration", "state_size", "state_rows", "records_in"),
     *("records_out", "transactions", "phases", "offsets", "lag", "latency", "watermark"),
-    *("counters", "attempt"),
+    *("counters", "attempt", "tasks"),
 )
 
 
@@ -48,6 +50,7 @@ def record(attempt: Attempt, entries: Sequence[Entry]) -> bool:
             return False
         _record_checkpoints(attempt, entries)
         _record_progress(attempt, entries)
+        figure_rows.record(attempt, entries)
         for entry in entries:
             _record_entry(attempt, entry)
     if all(isinstance(entry.event, _ROUTINE) for entry in entries):
@@ -77,8 +80,8 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
         case events.CheckpointFailed() as late:
             told = {"checkpoint": late.checkpoint_id, "in_a_row": late.in_a_row}
             _tell(attempt, at, late.error, told, Event.Kind.CHECKPOINT)
-        case events.CheckpointCompleted() | events.Progressed():
-            pass  # written together: `_record_checkpoints`, `_record_progress`
+        case events.CheckpointCompleted() | events.Progressed() | events.Measured():
+            pass  # written together: `_record_checkpoints`, `_record_progress`, `figure_rows`
         case events.SavepointCompleted() as made:
             savepoints.completed(attempt, made)
         case events.SavepointFailed() as not_made:
@@ -93,8 +96,9 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
                 attempt,
                 at,
                 Attempt.Outcome.FAILED,
-                error=failed.error or "the driver failed without a reason",
-                traceback=failed.traceback,
+                error=job_secrets.hidden(attempt.job, failed.error)
+                or "the driver failed without a reason",
+                traceback=job_secrets.hidden(attempt.job, failed.traceback),
                 restartable=failed.restartable,
                 cause=Cause.of(failed.cause, restartable=failed.restartable),
             )
@@ -196,6 +200,7 @@ def _checkpoint(attempt: Attempt, at: int, event: events.CheckpointCompleted) ->
         latency=event.latency,
         watermark=event.watermark,
         counters=event.counters,
+        tasks=event.tasks,
     )
 
 

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from jobs import actions, options, permissions, savepoints, signals, timetables
+from jobs import actions, job_secrets, options, permissions, savepoints, signals, timetables
 from jobs.artifacts import Artifact
-from jobs.models import Event, Job, Schedule, ScheduledRun
+from jobs.models import Event, Job, Schedule, ScheduledRun, Team
 from jobs.states import Ends, JobState
 from jobs.timetables import Timetable
 
@@ -39,6 +39,7 @@ def create(
     cron: str = "",
     time_zone: str = "UTC",
     grace: str = timetables.DEFAULT_GRACE,
+    team: Team | None = None,
 ) -> Schedule:
     """Raises InvalidJob for what `actions.submit` would refuse, InvalidOption for its times."""
     now = timezone.now()
@@ -49,6 +50,7 @@ def create(
     table = timetables.read(cron, time_zone, now) if cron else Timetable()
     allowed = timetables.grace_ms(grace)
     wish = actions.check(name, entry, arguments, parallelism, configuration)
+    job_secrets.check(wish.configuration, team)
     with transaction.atomic():
         row = Schedule.objects.create(
             name=wish.name,
@@ -66,6 +68,7 @@ def create(
             created_by=user,
             created_by_name=_name(user),
             created_at=now,
+            team=team,
         )
         _tell(row, f"asked for by {_name(user)}: {row.when}")
         signals.nudge()
@@ -108,7 +111,7 @@ def delete(row: Schedule, user: User | None = None) -> None:
 
 
 def due(now: datetime) -> list[Schedule]:
-    return list(Schedule.objects.filter(next_run_at__lte=now).select_related("created_by"))
+    return list(Schedule.objects.filter(next_run_at__lte=now).select_related("created_by", "team"))
 
 
 def timetable(row: Schedule) -> Timetable:
@@ -137,7 +140,7 @@ def settle(
             return False
         if row.runs.filter(planned_at=at).exists():  # the clock went back
             return False
-        started = actions.store(job, row.created_by) if job is not None else None
+        started = actions.store(job, row.created_by, team=row.team) if job is not None else None
         run = row.runs.create(planned_at=at, outcome=outcome, why=why[:1000], job=started)
         reason = f": {run.why}" if run.why else ""
         _tell(row, f"for {at:%Y-%m-%d %H:%M:%S} UTC {run.get_outcome_display()}{reason}", started)
@@ -152,7 +155,7 @@ def next_job(row: Schedule) -> actions.Submission:
     longer submit."""
     user = row.created_by
     if row.created_by_name != savepoints.PLATFORM and (
-        user is None or not permissions.may_submit(user)
+        user is None or not permissions.may_submit(user, row.team_id)
     ):
         raise actions.InvalidJob(f"{row.created_by_name} may no longer submit jobs")
     artifact = Artifact(Path(row.entry), row.entry_name, row.artifact_sha256)

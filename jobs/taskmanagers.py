@@ -8,6 +8,7 @@ time: one clock for all machines.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -15,7 +16,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from jobs import signals
+from jobs import history, signals
 from jobs.models import Attempt, Event, Slot, TaskManager
 from jobs.states import AttemptState, TaskManagerState, change_state
 
@@ -99,6 +100,13 @@ def beat(row: TaskManager) -> bool:
         change_state(row, TaskManagerState.REGISTERED)
         signals.nudge()
     return True
+
+
+def report(row: TaskManager, vitals: Mapping[str, float]) -> None:
+    """Say how this incarnation fares."""
+    mine = TaskManager.objects.filter(pk=row.pk, pid=row.pid, started_at=row.started_at)
+    if mine.update(vitals=dict(vitals)):
+        history.write(history.of_taskmanager(row.name), timezone.now(), vitals)
 
 
 def leave(row: TaskManager) -> None:

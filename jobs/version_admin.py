@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from jobs.admin import LookOnly
+from jobs.console import LookOnly
 from jobs.models import JobVersion, Upgrade
 
 

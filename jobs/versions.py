@@ -13,7 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from jobs import masking, options, restart_strategies
+from jobs import artifacts, masking, options, restart_strategies
 from jobs.artifacts import Artifact
 from jobs.models import Job, JobVersion, Upgrade
 from jobs.states import UpgradeState
@@ -138,10 +138,10 @@ def _code(before: JobVersion, after: JobVersion) -> Iterator[str]:
 def _lines(version: JobVersion) -> list[str]:
     """A file without a newline at its end gets one, so that the lines stay lines."""
     try:
-        text = Path(version.entry).read_text(errors="replace")
+        lines = artifacts.lines(version.entry)
     except OSError as error:
         return [f"# the stored program cannot be read here: {error.strerror}\n"]
-    return [line if line.endswith("\n") else f"{line}\n" for line in text.splitlines(True)]
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
 
 
 def _settings(

@@ -21,7 +21,8 @@ from workers.embedded.process import Identity
 #: Never handed to a driver: it runs the code of whoever may submit jobs.
 SECRETS = (
     *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "HEADRACE_ADMIN_PASSWORD"),
-    *("EMAIL_URL", "HEADRACE_TOKEN", "DJANGO_SETTINGS_MODULE"),
+    *("EMAIL_URL", "HEADRACE_TOKEN", "DJANGO_SETTINGS_MODULE", "HEADRACE_OIDC_CLIENT_SECRET"),
+    *("HEADRACE_SECRETS_KEYS", "HEADRACE_SECRETS_KEYS_FILE"),
 )
 LAUNCHER = Path(launcher.__file__)
 SOURCE_ROOT = Path(rundir.__file__).parents[2]
@@ -43,8 +44,9 @@ class Driver:
         self._boot = ""
         self._beat = _Standstill()
 
-    def launch(self, command: Sequence[str]) -> None:
-        """Start the launcher; harmless when the attempt was launched before."""
+    def launch(self, command: Sequence[str], secrets: Mapping[str, str] | None = None) -> None:
+        """Start the launcher; harmless when the attempt was launched before. `secrets`: variables
+        of its environment that are kept out of its log."""
         self.run_dir.mkdir(parents=True, exist_ok=True)
         with (self.run_dir / rundir.LOG).open("ab") as log:
             self._popen = subprocess.Popen(
@@ -53,7 +55,7 @@ class Driver:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.run_dir,
-                env=environment(os.environ, self.run_dir),
+                env={**environment(os.environ, self.run_dir), **(secrets or {})},
                 start_new_session=True,
             )
 

@@ -7,6 +7,7 @@ so it can be killed, paused or replaced between any two of its instructions.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import threading
@@ -19,9 +20,10 @@ from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
 
-from jobs import attempts, leases, taskmanagers
-from workers import nudges, savepoint_commands, schedules
+from jobs import attempts, audit, history, jobmanagers, leases, taskmanagers
+from workers import diagnosing, nudges, savepoint_commands, schedules, vitals
 from workers.alerts.rounds import Rounds
+from workers.exporting import Exporting
 from workers.listening import Listening
 from workers.round import Round
 from workers.word import Word
@@ -31,6 +33,8 @@ log = structlog.get_logger(__name__)
 TICK_SECONDS = 0.5
 RENEW_SECONDS = 1.5
 PRUNE_SECONDS = 600.0
+REPORT_SECONDS = 10.0
+STOP_SECONDS = 2.0
 
 
 class JobManager:
@@ -41,7 +45,11 @@ class JobManager:
         self._held: leases.Held | None = None
         self._renewed = 0.0
         self._pruned = float("-inf")
+        self._reported = float("-inf")
+        self._vitals = vitals.Gauge()
+        self._began = timezone.now()
         self._stands_by = False
+        self._diagnosing = diagnosing.Diagnosing(jobmanager=self.name)
         self._listening = Listening()
         self._word = Word()
         self._alerts = Rounds()
@@ -49,6 +57,8 @@ class JobManager:
 
     def run(self) -> None:
         ear = nudges.Ear(nudges.line(), settings.REDIS_URL)
+        exporting = Exporting(lambda: self.leads)
+        exporting.start()
         while not self._stopped.is_set():
             began = time.monotonic()
             try:
@@ -64,6 +74,9 @@ class JobManager:
             ear.wait(TICK_SECONDS, self._stopped)
         if self._held is not None:
             leases.give_up(self._held)
+        exporting.stop(STOP_SECONDS)
+        with contextlib.suppress(db.Error):
+            jobmanagers.leave(self.name)
 
     def stop(self) -> None:
         """End after the current tick; safe to call from a signal handler."""
@@ -82,10 +95,19 @@ class JobManager:
                 savepoint_commands.give_up_unreached(timezone.now(), self._guard)
                 Round(self._guard, self._renew, self._word).run()
                 self._alerts.tick(self._guard)
-                self._prune_events()
+                self._prune()
         except leases.Deposed as error:
             log.warning("deposed", error=str(error))
             self._held = None
+        self._report()
+        self._diagnosing.look()
+
+    def _report(self) -> None:
+        """Also while it stands by."""
+        if time.monotonic() - self._reported >= REPORT_SECONDS:
+            self._reported = time.monotonic()
+            host, figures = socket.gethostname(), self._vitals.look()
+            jobmanagers.report(self.name, host, os.getpid(), self._began, figures)
 
     def _lead(self) -> bool:
         if self._held is None:
@@ -115,12 +137,14 @@ class JobManager:
             with self._guard():
                 taskmanagers.lose(rows[pk])
 
-    def _prune_events(self) -> None:
+    def _prune(self) -> None:
         """Those of TaskManagers, leads, drains and schedules. A job's go with the ends of its
-        attempts."""
+        attempts. And figures that are too old, of what has ended."""
         if time.monotonic() - self._pruned >= PRUNE_SECONDS:
             self._pruned = time.monotonic()
             attempts.prune_events(None, attempts.EVENTS_OF_NO_JOB)
+            history.prune(timezone.now())
+            audit.prune(timezone.now())
 
     def _guard(self) -> AbstractContextManager[None]:
         return leases.guard(self._lease())

@@ -4,12 +4,17 @@ Run as a file, `python launcher.py <run_dir> <command...>`, in a session of its 
 that records itself and the one that runs the job are the same, so there is no moment at which a
 driver runs that nobody can find again. The record is made only if there is none yet: a second
 launcher of the same attempt ends here.
+
+What a driver with secrets writes goes through a child of this process, which stars them out before
+they are in the log.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +23,12 @@ import psutil
 
 PROCESS = "process.json"  # headrace.wire.rundir.PROCESS, which this file cannot import
 ALREADY_LAUNCHED = 75
+SECRET = "HEADRACE_SECRET_"  # jobs.job_secrets.VARIABLE
+STARS = b"******"
+#: Shorter pieces of a secret are found in too many words.
+SHORTEST = 4
+#: A line that is not finished is written after this (seconds), or when it has so many bytes.
+PATIENCE, LONGEST_LINE = 0.5, 1 << 20
 
 
 def record(run_dir: Path) -> bool:
@@ -61,10 +72,58 @@ def _ticks_of_first_process() -> str:
         return ""
 
 
+def secret_pieces(environment: dict[str, str]) -> list[bytes]:
+    """What must not be in the log: the secrets, and each line of those with several; the longest
+    first."""
+    values = [os.fsencode(v) for name, v in environment.items() if name.startswith(SECRET)]
+    pieces = {piece for value in values for piece in (value, *value.splitlines())}
+    return sorted((p for p in pieces if len(p.strip()) >= SHORTEST), key=len, reverse=True)
+
+
+def star_out(pieces: list[bytes]) -> None:
+    """What this process and its children write goes through a child that stars the pieces out. It
+    ends when nobody is left who could write."""
+    source, sink = os.pipe()
+    if os.fork():
+        os.dup2(sink, 1)
+        os.dup2(sink, 2)
+        os.close(sink)
+        os.close(source)
+        return
+    os.close(sink)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        pump(source, 1, pieces)
+    finally:
+        os._exit(0)
+
+
+def pump(source: int, target: int, pieces: list[bytes]) -> None:
+    """Copy line by line, as a piece may come in two reads."""
+    rest = b""
+    while True:
+        ready, _, _ = select.select([source], [], [], PATIENCE if rest else None)
+        chunk = os.read(source, 65536) if ready else None
+        rest += chunk or b""
+        cut = rest.rfind(b"\n") + 1
+        if not chunk or len(rest) - cut > LONGEST_LINE:  # the end, or nothing more for a while
+            cut = len(rest)
+        done, rest = rest[:cut], rest[cut:]
+        for piece in pieces:
+            done = done.replace(piece, STARS)
+        while done:
+            done = done[os.write(target, done) :]
+        if chunk == b"":
+            return
+
+
 def main() -> None:
     run_dir, command = Path(sys.argv[1]), sys.argv[2:]
     if not record(run_dir):
         sys.exit(ALREADY_LAUNCHED)
+    if pieces := secret_pieces(dict(os.environ)):
+        star_out(pieces)
     os.execvp(command[0], command)
 
 

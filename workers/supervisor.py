@@ -19,10 +19,19 @@ from django.conf import settings
 
 from headrace.wire import commands, journal, text
 from headrace.wire.failures import Cause
-from jobs import attempts, logtail, recording, taskmanagers
+from jobs import attempts, job_secrets, logtail, recording, taskmanagers
 from jobs.models import Attempt, TaskManager
 from jobs.states import AttemptState
-from workers import checkpoint_commands, drivers, memory, savepoint_commands, specs, strays
+from workers import (
+    checkpoint_commands,
+    diagnosing,
+    drivers,
+    memory,
+    savepoint_commands,
+    specs,
+    strays,
+    vital_reports,
+)
 from workers.embedded.process import Identity
 
 log = structlog.get_logger(__name__)
@@ -68,6 +77,8 @@ class Supervisor:
         self._scales: dict[int, memory.Scales] = {}
         #: When it was first seen that a driver was asked to end, or has said that it ends.
         self._asked: dict[tuple[int, str], float] = {}
+        self._vitals = vital_reports.VitalReports(taskmanager, clock)
+        self._diagnosing = diagnosing.Diagnosing(taskmanager=taskmanager)
         self._strays = strays.Strays(taskmanager)
         self._strays.kill()
 
@@ -91,6 +102,7 @@ class Supervisor:
         self._asked = {key: at for key, at in self._asked.items() if key[0] in seen}
         savepoint_commands.carry(self._taskmanager)
         checkpoint_commands.carry(self._taskmanager)
+        self._diagnosing.look()
 
     @property
     def overdue(self) -> float:
@@ -104,6 +116,7 @@ class Supervisor:
         self._next_beat = self._clock() + settings.HEADRACE_HEARTBEAT_INTERVAL
         self._strays.kill()
         checkpoint_commands.remove_left(self._taskmanager)
+        self._vitals.report(self._drivers.values())
 
     def _look_after(self, attempt: Attempt) -> None:
         if not attempt.is_on(self._taskmanager):
@@ -152,7 +165,8 @@ class Supervisor:
         self._launches[attempt.pk] = self._launches.get(attempt.pk, 0) + 1
         try:
             specs.of(attempt).write(driver.run_dir)
-            driver.launch([*self._command, str(driver.run_dir)])
+            secrets = job_secrets.environment(attempt.job)
+            driver.launch([*self._command, str(driver.run_dir)], secrets)
         except Exception as error:
             words = f"the driver could not be launched: {error}"
             attempts.give_up(attempt, words, Cause.NOT_LAUNCHED)

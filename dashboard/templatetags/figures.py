@@ -16,8 +16,9 @@ from dashboard import formats
 from jobs import permissions
 
 register = template.Library()
-register.filter("may_submit", permissions.may_submit)
+register.filter("may_submit", permissions.may_submit_somewhere)
 register.filter("may_steer", permissions.may_steer)
+register.filter("may_keep_alerts", permissions.may_keep_alerts)
 
 
 @register.filter
@@ -73,7 +74,11 @@ def exact(then: datetime | None) -> str:
 
 @register.filter
 def from_ms(ms: int | None) -> datetime | None:
-    return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+    """None also for what is no time of our calendar: programs may count in other units."""
+    try:
+        return None if ms is None else datetime.fromtimestamp(ms / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 @register.simple_tag

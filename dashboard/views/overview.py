@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.urls import reverse
 
-from dashboard import access, pages
+from dashboard import access, processcharts, series
+from dashboard.views import live
 
 
 @access.page
 def show(request: HttpRequest) -> HttpResponse:
-    snapshot = pages.overview()
-    context = {"html": snapshot.html(), "snapshot": snapshot}
-    return render(request, "dashboard/overview/page.html", context)
+    return live.show(
+        request,
+        "overview",
+        "dashboard/overview/page.html",
+        charts=processcharts.CLUSTER,
+        ranges=series.RANGES,
+        address=reverse("dashboard:overview-charts"),
+    )

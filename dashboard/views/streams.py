@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,40 +10,58 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.http.response import StreamingHttpResponse
 
 from dashboard import live, pages
-from dashboard.regions import Snapshot
-
-
-async def overview(request: HttpRequest) -> HttpResponseBase:
-    return await _answer(request, "overview", pages.overview, tick=2.0)
+from dashboard.regions import Region
+from jobs import permissions
 
 
 async def job(request: HttpRequest, job_id: str, tab: str) -> HttpResponseBase:
     """`tab` names a page of the job; "head" or one without live regions has the head alone."""
     known = pages.TABS.get(tab)
-    regions = known.regions if known else ()
-    key = (job_id, tab if regions else "head")
-    return await _answer(request, key, partial(pages.job_again, job_id, regions))
+    return await _job(request, job_id, known.regions if known else ())
 
 
-async def _answer(
-    request: HttpRequest, key: Any, take: Callable[[], Snapshot], tick: float = live.TICK
+async def vertex(request: HttpRequest, job_id: str, vertex_id: str, tab: str) -> HttpResponseBase:
+    known = tab in pages.VERTEX_TABS
+    return await _job(request, job_id, pages.of_vertex(vertex_id, tab) if known else ())
+
+
+async def _job(request: HttpRequest, job_id: str, regions: tuple[Region, ...]) -> HttpResponseBase:
+    user = await request.auser()
+    if user.is_authenticated and not await sync_to_async(_may_see)(user, job_id):
+        return HttpResponse("there is nothing here any more\n", status=410)
+    take = partial(pages.job_again, job_id)
+    return await answer(request, job_id, take, regions=pages.with_head(regions))
+
+
+def _may_see(user: Any, job_id: str) -> bool:
+    return permissions.visible_jobs(user).filter(pk=job_id).exists()
+
+
+async def answer(
+    request: HttpRequest,
+    key: Any,
+    take: live.Take,
+    tick: float = live.TICK,
+    regions: tuple[Region, ...] = (),
 ) -> HttpResponseBase:
+    """One reader for each `key`, whoever watches which of its regions."""
     user = await request.auser()
     if not user.is_authenticated:
         return HttpResponse("log in again\n", status=401, content_type="text/plain")
     if "poll" in request.GET:
-        return await _once(take)
-    answer = StreamingHttpResponse(live.events(key, take, tick), content_type="text/event-stream")
-    answer["Cache-Control"] = "no-store"
-    answer["X-Accel-Buffering"] = "no"
-    return answer
+        return await _once(partial(take, regions))
+    stream = live.events(key, take, tick, regions)
+    response = StreamingHttpResponse(stream, content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"
+    return response
 
 
-async def _once(take: Callable[[], Snapshot]) -> HttpResponse:
+async def _once(take: partial[Any]) -> HttpResponse:
     try:
         snapshot = await sync_to_async(take)()
     except live.Gone:
         return HttpResponse("there is nothing here any more\n", status=410)
-    answer = JsonResponse(live.payload(snapshot, snapshot.changed({})))
-    answer["Cache-Control"] = "no-store"
-    return answer
+    response = JsonResponse(live.payload(snapshot, snapshot.changed({})))
+    response["Cache-Control"] = "no-store"
+    return response

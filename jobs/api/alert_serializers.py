@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework import serializers
@@ -48,8 +49,8 @@ class ChannelSerializer(_Cleaned, serializers.ModelSerializer[AlertChannel]):
 
 
 class RuleSerializer(_Cleaned, serializers.ModelSerializer[AlertRule]):
-    created_by = serializers.CharField(
-        source="created_by.username", default=None, read_only=True, allow_null=True
+    created_by = serializers.SlugRelatedField[User](
+        slug_field="username", read_only=True, allow_null=True
     )
 
     class Meta:

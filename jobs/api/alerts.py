@@ -15,6 +15,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet, ModelViewSet
 
 from jobs import alerts
+from jobs import permissions as of_rows
 from jobs.api import alert_serializers as serializers
 from jobs.api import permissions
 from jobs.models import Alert, AlertChannel, AlertDelivery, AlertRule
@@ -37,7 +38,7 @@ class AlertViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericView
     lookup_value_regex = r"\d+"
 
     def get_queryset(self) -> QuerySet[Alert]:
-        rows = super().get_queryset()
+        rows = of_rows.of_visible(super().get_queryset(), self.request.user, "job__team")
         if states := self.request.query_params.getlist("state"):
             rows = rows.filter(state__in=states)
         if job := self.request.query_params.get("job"):
@@ -63,7 +64,7 @@ class DeliveryViewSet(
     lookup_value_regex = r"\d+"
 
     def get_queryset(self) -> QuerySet[AlertDelivery]:
-        rows = super().get_queryset()
+        rows = of_rows.of_visible(super().get_queryset(), self.request.user, "alert__job__team")
         if states := self.request.query_params.getlist("state"):
             rows = rows.filter(state__in=states)
         if (alert := self.request.query_params.get("alert", "")).isdecimal():
@@ -90,8 +91,11 @@ class Kept(ModelViewSet[Any]):
     destroy=extend_schema(summary="Delete a rule with its alerts"),
 )
 class RuleViewSet(Kept):
-    queryset = AlertRule.objects.prefetch_related("channels")
+    queryset = AlertRule.objects.select_related("created_by").prefetch_related("channels")
     serializer_class = serializers.RuleSerializer
+
+    def get_queryset(self) -> QuerySet[AlertRule]:
+        return of_rows.of_visible(super().get_queryset(), self.request.user, "job__team")
 
     def perform_create(self, serializer: BaseSerializer[Any]) -> None:
         user = self.request.user

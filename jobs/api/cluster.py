@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Count, F, Prefetch, Q
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -19,23 +19,25 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from jobs import artifacts, leases, taskmanagers
+from jobs import permissions as of_jobs
 from jobs.api import permissions, serializers
-from jobs.models import Job, Lease, Slot, TaskManager
+from jobs.models import Lease, Slot, TaskManager
 from jobs.states import JobState, TaskManagerState
 
 
 class OverviewView(APIView):
     @extend_schema(summary="Slots, jobs by state, who leads", responses=serializers.Overview)
     def get(self, request: Request) -> Response:
-        return Response(serializers.Overview(overview()).data)
+        return Response(serializers.Overview(overview(request.user)).data)
 
 
-def overview() -> dict[str, object]:
+def overview(user: User | AnonymousUser) -> dict[str, object]:
+    """Jobs are counted that the user may see."""
     registered = TaskManager.objects.filter(state=TaskManagerState.REGISTERED)
     slots = Slot.objects.filter(
         taskmanager__in=registered, index__lt=F("taskmanager__slots")
     ).aggregate(all=Count("pk"), free=Count("pk", filter=Q(job=None, taskmanager__drained_at=None)))
-    counted = Job.objects.order_by().values_list("state").annotate(Count("pk"))
+    counted = of_jobs.visible_jobs(user).order_by().values_list("state").annotate(Count("pk"))
     lease = Lease.objects.filter(name=leases.JOBMANAGER, expires_at__gt=timezone.now()).first()
     return {
         "taskmanagers": registered.count(),
@@ -59,7 +61,7 @@ class TaskManagerViewSet(
     lookup_value_regex = "[^/]+"
 
     def get_permissions(self) -> list[Any]:
-        own = [permissions.MaySteer()] if self.action in ("drain", "undrain") else []
+        own = [permissions.MayOperateCluster()] if self.action in ("drain", "undrain") else []
         return [*super().get_permissions(), *own]
 
     @extend_schema(

@@ -17,12 +17,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from jobs import actions, logtail
+from jobs import actions, audit, logtail
+from jobs import permissions as of_jobs
 from jobs.api import permissions, serializers
 from jobs.models import Attempt, Job
 from jobs.states import JobState
-
-STEERING = ("cancel", "suspend", "resume", "restart", "archive", "unarchive")
 
 
 @extend_schema_view(
@@ -31,23 +30,26 @@ STEERING = ("cancel", "suspend", "resume", "restart", "archive", "unarchive")
         parameters=[
             OpenApiParameter("state", str, enum=[s.value for s in JobState], many=True),
             OpenApiParameter("name", str, description="part of the name"),
+            OpenApiParameter("team", str, description="of this team"),
             OpenApiParameter("archived", bool, description="those that were put away instead"),
         ],
     ),
     retrieve=extend_schema(summary="One job", responses=serializers.JobDetail),
 )
 class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Job]):
-    queryset = Job.objects.select_related("submitted_by")
+    queryset = Job.objects.select_related("submitted_by", "team")
     serializer_class = serializers.JobSummary
 
     def get_queryset(self) -> QuerySet[Job]:
-        rows = super().get_queryset()
+        rows = of_jobs.of_visible(super().get_queryset(), self.request.user)
         if self.action != "list":
             return rows
         archived = self.request.query_params.get("archived", "") == "true"
         rows = rows.filter(archived_at__isnull=not archived)
         if states := self.request.query_params.getlist("state"):
             rows = rows.filter(state__in=states)
+        if team := self.request.query_params.get("team"):
+            rows = rows.filter(team__name=team)
         if name := self.request.query_params.get("name"):
             rows = rows.filter(name__icontains=name)
         return rows.defer("plan", "configuration", "arguments")
@@ -59,8 +61,6 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
         own: list[BasePermission] = []
         if self.action == "create":
             own.append(permissions.MaySubmit())
-        if self.action in STEERING:
-            own.append(permissions.MaySteer())
         return [*super().get_permissions(), *own]
 
     def get_parsers(self) -> list[Any]:
@@ -78,6 +78,8 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
         submission = serializers.Submission(data=request.data)
         submission.is_valid(raise_exception=True)
         values = submission.validated_data
+        team = permissions.team_named(request, values["team"])
+        permissions.to_submit(request, team, brings_code="file" in values)
         job = actions.submit(
             values["name"],
             submission.entry(),
@@ -86,7 +88,9 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
             values["configuration"],
             _user(request),
             submission.restore(),
+            team=team,
         )
+        audit.record(request, "job.submit", job, program=job.entry_name, team=str(team or ""))
         return Response(serializers.JobDetail(job).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(summary="End it for good", request=None, responses={202: serializers.JobDetail})
@@ -136,7 +140,10 @@ class JobViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSe
         return self._steer(request, actions.unarchive)
 
     def _steer(self, request: Request, wish: Callable[[Job, User | None], Job]) -> Response:
-        job = wish(self.get_object(), _user(request))
+        job = self.get_object()
+        permissions.to_operate(request, job)
+        wish(job, _user(request))
+        audit.record(request, f"job.{self.action}", job)
         return Response(serializers.JobDetail(job).data, status=status.HTTP_202_ACCEPTED)
 
     @extend_schema(

@@ -12,12 +12,13 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema
 from rest_framework import mixins, serializers, status
 from rest_framework.decorators import action
 from rest_framework.generics import ListAPIView
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from jobs import savepoints
+from jobs import audit, savepoints
+from jobs import permissions as of_jobs
 from jobs.api import permissions
 from jobs.models import Job, Savepoint
 from jobs.states import SavepointState
@@ -74,23 +75,20 @@ class Trigger(serializers.Serializer[Any]):
 )
 class JobSavepoints(ListAPIView[Savepoint]):
     serializer_class = SavepointSerializer
-    queryset = Savepoint.objects.all()
+    queryset = Savepoint.objects.select_related("job")
 
     def get_queryset(self) -> QuerySet[Savepoint]:
-        return super().get_queryset().filter(job=self.kwargs.get("job_id"))
-
-    def get_permissions(self) -> Any:
-        own: list[BasePermission] = []
-        if self.request.method == "POST":
-            own.append(permissions.MaySteer())
-        return [*super().get_permissions(), *own]
+        return of_job(super().get_queryset(), self)
 
     def post(self, request: Request, job_id: str) -> Response:
         asked = Trigger(data=request.data)
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
         values["then"] = Savepoint.Then(values["then"])
-        row = savepoints.trigger(get_object_or_404(Job, pk=job_id), user_of(request), **values)
+        job = visible_job(request, job_id)
+        permissions.to_operate(request, job)
+        row = savepoints.trigger(job, user_of(request), **values)
+        audit.record(request, "savepoint.create", job, reason=values["reason"], path=row.path)
         return Response(SavepointSerializer(row).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -104,25 +102,40 @@ class JobSavepoints(ListAPIView[Savepoint]):
     retrieve=extend_schema(summary="One savepoint"),
 )
 class SavepointViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[Savepoint]):
-    queryset = Savepoint.objects.all()
+    queryset = Savepoint.objects.select_related("job")
     serializer_class = SavepointSerializer
 
     def get_queryset(self) -> QuerySet[Savepoint]:
         states = self.request.query_params.getlist("state")
-        rows = super().get_queryset()
+        rows = visible(super().get_queryset(), self)
         return rows.filter(state__in=states) if states else rows
-
-    def get_permissions(self) -> Any:
-        own: list[BasePermission] = []
-        if self.action == "dispose":
-            own.append(permissions.MaySteer())
-        return [*super().get_permissions(), *own]
 
     @extend_schema(summary="Remove its files", request=None, responses={202: SavepointSerializer})
     @action(detail=True, methods=["post"])
     def dispose(self, request: Request, pk: str) -> Response:
-        row = savepoints.dispose(self.get_object(), user_of(request))
+        row = self.get_object()
+        permissions.to_operate(request, row.job)
+        row = savepoints.dispose(row, user_of(request))
+        audit.record(request, "savepoint.dispose", row)
         return Response(SavepointSerializer(row).data, status=status.HTTP_202_ACCEPTED)
+
+
+def visible(rows: QuerySet[Any], view: APIView) -> QuerySet[Any]:
+    """Those of the rows whose `job` the caller may see."""
+    return of_jobs.of_visible(rows, view.request.user, "job__team")
+
+
+def of_job(rows: QuerySet[Any], view: Any) -> QuerySet[Any]:
+    """Those of the job that the address names. Raises Http404 for one that the caller does not
+    see."""
+    if getattr(view, "swagger_fake_view", False):
+        return rows.none()
+    return rows.filter(job=visible_job(view.request, view.kwargs["job_id"]))
+
+
+def visible_job(request: Request, job_id: str) -> Job:
+    """Raises Http404."""
+    return get_object_or_404(of_jobs.visible_jobs(request.user), pk=job_id)
 
 
 def user_of(request: Request) -> User | None:

@@ -14,7 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
-from jobs import schedules, timetables
+from jobs import audit, schedules, timetables
+from jobs import permissions as of_rows
 from jobs.api import permissions
 from jobs.api.savepoints import user_of
 from jobs.api.serializers import MaskedConfiguration, Submission
@@ -25,13 +26,16 @@ class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
     arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
     configuration = MaskedConfiguration()
     grace = serializers.IntegerField(read_only=True, help_text="milliseconds")
+    team = serializers.CharField(
+        source="team.name", default=None, read_only=True, allow_null=True, help_text="of its jobs"
+    )
 
     class Meta:
         model = Schedule
         fields = [
             *("id", "name", "at", "cron", "time_zone", "grace", "next_run_at", "paused_at"),
             *("entry_name", "artifact_sha256", "arguments", "parallelism", "configuration"),
-            *("created_by_name", "created_at"),
+            *("created_by_name", "created_at", "team"),
         ]
         read_only_fields = fields
 
@@ -87,16 +91,20 @@ class ScheduleViewSet(
     mixins.DestroyModelMixin,
     GenericViewSet[Schedule],
 ):
-    queryset = Schedule.objects.all()
+    queryset = Schedule.objects.select_related("team")
     serializer_class = ScheduleSerializer
 
+    def get_queryset(self) -> QuerySet[Schedule]:
+        return of_rows.of_visible(super().get_queryset(), self.request.user)
+
     def get_permissions(self) -> Any:
-        own: list[BasePermission] = []
-        if self.action in ("create", "resume"):  # what leads to code that runs
-            own.append(permissions.MaySubmit())
-        if self.action in ("pause", "destroy"):
-            own.append(permissions.MaySteer())
+        own: list[BasePermission] = [permissions.MaySubmit()] if self.action == "create" else []
         return [*super().get_permissions(), *own]
+
+    def _to_steer(self) -> Schedule:
+        row = self.get_object()
+        permissions.to_operate_of(self.request, row.team)
+        return row
 
     def get_parsers(self) -> list[Any]:
         return [MultiPartParser(), FormParser(), JSONParser()]
@@ -113,6 +121,8 @@ class ScheduleViewSet(
         submission = ScheduleSubmission(data=request.data)
         submission.is_valid(raise_exception=True)
         values = submission.validated_data
+        team = permissions.team_named(request, values["team"])
+        permissions.to_submit(request, team, brings_code="file" in values)
         row = schedules.create(
             values["name"],
             submission.entry(),
@@ -121,23 +131,33 @@ class ScheduleViewSet(
             values["configuration"],
             user_of(request),
             **{name: values[name] for name in ("at", "cron", "time_zone", "grace")},
+            team=team,
         )
+        audit.record(request, "schedule.create", row, when=row.when, team=str(team or ""))
         return Response(ScheduleSerializer(row).data, status=status.HTTP_201_CREATED)
 
     def perform_destroy(self, instance: Schedule) -> None:
+        permissions.to_operate_of(self.request, instance.team)
+        audit.record(self.request, "schedule.delete", instance)
         schedules.delete(instance, user_of(self.request))
 
     @extend_schema(summary="Let its times pass", request=None, responses=ScheduleSerializer)
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, pk: str) -> Response:
-        return self._answer(schedules.pause(self.get_object(), user_of(request)))
+        row = schedules.pause(self._to_steer(), user_of(request))
+        audit.record(request, "schedule.pause", row)
+        return self._answer(row)
 
     @extend_schema(
         summary="Go on with the next time to come", request=None, responses=ScheduleSerializer
     )
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        return self._answer(schedules.resume(self.get_object(), user_of(request)))
+        row = self.get_object()
+        permissions.to_submit(request, row.team)  # it leads to code that runs
+        row = schedules.resume(row, user_of(request))
+        audit.record(request, "schedule.resume", row)
+        return self._answer(row)
 
     @extend_schema(
         summary="What became of its times, newest first",

@@ -31,13 +31,16 @@ class JobSummary(serializers.ModelSerializer[Job]):
     submitted_by = serializers.CharField(
         source="submitted_by.username", default=None, read_only=True, allow_null=True
     )
+    team = serializers.CharField(
+        source="team.name", default=None, read_only=True, allow_null=True, help_text="whose it is"
+    )
 
     class Meta:
         model = Job
         fields = [
             *("id", "name", "state", "wanted", "waiting_for", "entry_name", "version"),
             *("parallelism", "restarts", "created_at", "started_at", "ended_at"),
-            *("state_changed_at", "submitted_by"),
+            *("state_changed_at", "submitted_by", "team"),
         ]
         read_only_fields = fields
 
@@ -174,6 +177,9 @@ class Submission(serializers.Serializer[Any]):
         child=serializers.CharField(allow_blank=True), required=False, default=list
     )
     parallelism = serializers.IntegerField(required=False, default=1)
+    team = serializers.CharField(
+        required=False, default="", allow_blank=True, help_text="whose job it is; default: nobody's"
+    )
     configuration = serializers.JSONField(
         required=False, default=dict, help_text='{"key": "value"}, Flink\'s keys'
     )

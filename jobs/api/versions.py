@@ -7,20 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from jobs import artifacts, upgrades, versions
+from jobs import artifacts, audit, upgrades, versions
 from jobs.api import permissions
-from jobs.api.savepoints import user_of
+from jobs.api.savepoints import of_job, user_of, visible_job
 from jobs.api.serializers import MaskedConfiguration
 from jobs.models import Job, JobVersion, Upgrade
 
@@ -126,7 +124,7 @@ class JobVersions(ListAPIView[JobVersion]):
     queryset = JobVersion.objects.select_related("job")
 
     def get_queryset(self) -> QuerySet[JobVersion]:
-        return super().get_queryset().filter(job=self.kwargs.get("job_id"))
+        return of_job(super().get_queryset(), self)
 
 
 class VersionDifference(APIView):
@@ -137,7 +135,7 @@ class VersionDifference(APIView):
     )
     def get(self, request: Request, job_id: str) -> Response:
         """`after`: the current version unless given; `before`: the one before that."""
-        job = get_object_or_404(Job, pk=job_id)
+        job = visible_job(request, job_id)
         after = _number(request, "after", job.version)
         before = _number(request, "before", after - 1)
         found = versions.difference(_version(job, before), _version(job, after))
@@ -158,16 +156,11 @@ class JobUpgrades(ListAPIView[Upgrade]):
     parser_classes = [MultiPartParser, FormParser, JSONParser]
 
     def get_queryset(self) -> QuerySet[Upgrade]:
-        return super().get_queryset().filter(job=self.kwargs.get("job_id"))
-
-    def get_permissions(self) -> Any:
-        """It runs code, as a submission does."""
-        own: list[BasePermission] = []
-        if self.request.method == "POST":
-            own.append(permissions.MaySubmit())
-        return [*super().get_permissions(), *own]
+        return of_job(super().get_queryset(), self)
 
     def post(self, request: Request, job_id: str) -> Response:
+        """It runs code, as a submission does."""
+        permissions.to_develop(request, visible_job(request, job_id))
         asked = UpgradeRequest(data=request.data)
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
@@ -177,7 +170,9 @@ class JobUpgrades(ListAPIView[Upgrade]):
         }
         wish["settings"] = values.get("configuration")
         wish["allow_non_restored_state"] = values["allow_non_restored_state"]
-        return _asked(request, job_id, entry=asked.entry(), **wish)
+        job = visible_job(request, job_id)
+        permissions.to_develop(request, job, brings_code="file" in values)
+        return _asked(request, job, entry=asked.entry(), **wish)
 
 
 @extend_schema_view(get=extend_schema(summary="One of a job's upgrades"))
@@ -186,30 +181,31 @@ class JobUpgrade(RetrieveAPIView[Upgrade]):
     queryset = JobUpgrades.queryset
 
     def get_queryset(self) -> QuerySet[Upgrade]:
-        return super().get_queryset().filter(job=self.kwargs.get("job_id"))
+        return of_job(super().get_queryset(), self)
 
 
 class JobRescale(APIView):
-    def get_permissions(self) -> Any:
-        return [*super().get_permissions(), permissions.MaySteer()]
-
     @extend_schema(
         summary="Have a running job go on with another parallelism, through a savepoint",
         request=Rescale,
         responses={202: UpgradeSerializer},
     )
     def post(self, request: Request, job_id: str) -> Response:
+        job = visible_job(request, job_id)
+        permissions.to_operate(request, job)
         asked = Rescale(data=request.data)
         asked.is_valid(raise_exception=True)
-        return _asked(request, job_id, **asked.validated_data)
+        return _asked(request, job, **asked.validated_data)
 
 
-def _asked(request: Request, job_id: str, **wish: Any) -> Response:
-    job = get_object_or_404(Job, pk=job_id)
+def _asked(request: Request, job: Job, **wish: Any) -> Response:
     try:
         upgrade = upgrades.ask(job, user_of(request), **wish)
     except upgrades.NoSuchVersion as error:
         raise NotFound(str(error)) from error
+    audit.record(
+        request, "job.upgrade", job, version=upgrade.after.number, reason=wish.get("reason")
+    )
     return Response(UpgradeSerializer(upgrade).data, status=status.HTTP_202_ACCEPTED)
 
 

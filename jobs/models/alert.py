@@ -162,6 +162,10 @@ class Alert(models.Model):
     def __str__(self) -> str:
         return f"{self.rule}: {self.job}"
 
+    @property
+    def state_info(self) -> AlertState:
+        return AlertState(self.state)
+
     def transitions(self) -> Mapping[State, frozenset[State]]:
         return states.ALERT_TRANSITIONS
 
@@ -214,6 +218,10 @@ class AlertDelivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.about} to {self.channel}"
+
+    @property
+    def state_info(self) -> DeliveryState:
+        return DeliveryState(self.state)
 
     def transitions(self) -> Mapping[State, frozenset[State]]:
         return states.DELIVERY_TRANSITIONS

@@ -28,6 +28,8 @@ class Checkpoint(models.Model):
     latency = models.JSONField(default=dict)
     watermark = models.BigIntegerField(null=True, blank=True)
     counters = models.JSONField(default=dict)
+    #: What each vertex did for it: `headrace.wire.events.CheckpointCompleted.tasks`.
+    tasks = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["-checkpoint_id"]

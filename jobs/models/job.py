@@ -88,6 +88,10 @@ class Job(models.Model):
     #: Put away: lists leave it out unless it is asked for.
     archived_at = models.DateTimeField(null=True, blank=True)
 
+    #: Whose job it is; one of no team is everybody's.
+    team = models.ForeignKey(
+        "jobs.Team", models.PROTECT, null=True, blank=True, related_name="jobs"
+    )
     submitted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="jobs"
     )

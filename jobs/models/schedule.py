@@ -40,6 +40,10 @@ class Schedule(models.Model):
     configuration = models.JSONField(default=dict, blank=True)
 
     #: Its jobs are submitted in this name, and with the rights that it has then.
+    #: Whose jobs it starts.
+    team = models.ForeignKey(
+        "jobs.Team", models.PROTECT, null=True, blank=True, related_name="schedules"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

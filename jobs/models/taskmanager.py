@@ -32,6 +32,8 @@ class TaskManager(models.Model):
     drained_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField()
     last_heartbeat = models.DateTimeField()
+    #: How it fares, under Flink's names, as of about its last heartbeat; {} = not known.
+    vitals = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["name"]

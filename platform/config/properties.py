@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from django.core.exceptions import ImproperlyConfigured
 
-from jobs import options, placement, restart_strategies
+from jobs import group_roles, options, placement, restart_strategies
+from jobs.exports import configuration as reporters
 
 VARIABLE = "HEADRACE_PROPERTIES"
 
@@ -25,9 +26,18 @@ def read(text: str) -> dict[str, str]:
         restart_strategies.read(found)
         placement.read({}, found)
         placement.spreads_out(found)
+        reporters.read(found)
     except options.InvalidOption as error:
         raise ImproperlyConfigured(f"{VARIABLE}: {error}") from error
     return found
+
+
+def oidc_roles(text: str) -> list[group_roles.Grant]:
+    """Roles by the groups of the OpenID provider. Raises ImproperlyConfigured."""
+    try:
+        return group_roles.read(text)
+    except options.InvalidOption as error:
+        raise ImproperlyConfigured(f"HEADRACE_OIDC_ROLES: {error}") from error
 
 
 def heartbeat(values: Mapping[str, str]) -> tuple[float, float]:

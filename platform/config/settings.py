@@ -69,6 +69,14 @@ spark_jars = os.environ.get("HEADRACE_SPARK_JARS")
 HEADRACE_SPARK_JARS = (
     None if spark_jars is None else [path for path in spark_jars.split(os.pathsep) if path]
 )
+#: Whether people may bring code of their own (web.submit.enable). Off: what was stored before can
+#: still be run by those who may submit.
+HEADRACE_UPLOADS = env.bool(
+    "HEADRACE_UPLOADS",
+    default=HEADRACE_PROPERTIES.get("web.submit.enable", "true").strip().lower() != "false",
+)
+#: Files of Flink's own dashboard, for /flink/: the jar flink-runtime-web, or its folder `web`.
+HEADRACE_FLINK_DASHBOARD = env.str("HEADRACE_FLINK_DASHBOARD", default="")
 #: Checkpoint rows kept per job.
 HEADRACE_CHECKPOINT_ROWS = env.int("HEADRACE_CHECKPOINT_ROWS", default=5000)
 
@@ -84,6 +92,8 @@ SESSION_COOKIE_NAME = "headrace_session"
 CSRF_COOKIE_NAME = "headrace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("HEADRACE_HTTPS", default=False)
 SESSION_COOKIE_SAMESITE = "Lax"
+#: Seconds after a login until the next one is needed.
+SESSION_COOKIE_AGE = int(env.float("HEADRACE_SESSION_HOURS", default=168.0) * 3600)
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024
@@ -93,14 +103,13 @@ INSTALLED_APPS = [
     "workers",
     "jobs",
     "servestatic",
-    "django.contrib.admin",
+    "jobs.console_app.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
 ]
@@ -112,6 +121,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "jobs.audit_middleware.AuditMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -136,11 +146,41 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+#: The second has admins use the whole admin console.
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "jobs.role_backend.RoleBackend",
+]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+
+#: Days that the audit log is kept; 0 = for ever.
+HEADRACE_AUDIT_DAYS = env.int("HEADRACE_AUDIT_DAYS", default=400)
+
+# --- secrets of jobs: the first key encrypts, all of them decrypt --------------------------------
+HEADRACE_SECRETS_KEYS = env.list("HEADRACE_SECRETS_KEYS", default=[])
+if path := env.str("HEADRACE_SECRETS_KEYS_FILE", default=""):
+    HEADRACE_SECRETS_KEYS = Path(path).read_text().split()
+HEADRACE_SECRETS_KEYS = HEADRACE_SECRETS_KEYS or [secret_key.of_secrets(HEADRACE_HOME)]
+
+# --- login at an OpenID provider, when HEADRACE_OIDC_ISSUER names one ---------------------------
+HEADRACE_OIDC_ISSUER = env.str("HEADRACE_OIDC_ISSUER", default="")
+HEADRACE_OIDC_CLIENT_ID = env.str("HEADRACE_OIDC_CLIENT_ID", default="")
+HEADRACE_OIDC_CLIENT_SECRET = env.str("HEADRACE_OIDC_CLIENT_SECRET", default="")
+HEADRACE_OIDC_SCOPES = env.str("HEADRACE_OIDC_SCOPES", default="openid profile email")
+#: The words on the button.
+HEADRACE_OIDC_NAME = env.str("HEADRACE_OIDC_NAME", default="Log in with the company account")
+HEADRACE_OIDC_USERNAME_CLAIM = env.str("HEADRACE_OIDC_USERNAME_CLAIM", default="preferred_username")
+HEADRACE_OIDC_GROUPS_CLAIM = env.str("HEADRACE_OIDC_GROUPS_CLAIM", default="groups")
+#: "platform=admin, payments-dev=payments:developer": what groups bring.
+HEADRACE_OIDC_ROLES = properties.oidc_roles(env.str("HEADRACE_OIDC_ROLES", default=""))
+#: Who is in none of them does not get in; empty: everybody whom the provider knows.
+HEADRACE_OIDC_REQUIRED_GROUPS = env.list("HEADRACE_OIDC_REQUIRED_GROUPS", default=[])
+#: Take the account here that has the provider's name for a person as that person's.
+HEADRACE_OIDC_LINK_ACCOUNTS = env.bool("HEADRACE_OIDC_LINK_ACCOUNTS", default=False)
 
 # --- database: SQLite in WAL mode, or any server by DATABASE_URL --------------------------------
 if env.str("DATABASE_URL", default=""):
@@ -175,9 +215,9 @@ SERVESTATIC_AUTOREFRESH = DEBUG
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         # First, because it decides that "not logged in" is answered by 401.
-        "rest_framework.authentication.TokenAuthentication",
+        "jobs.api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
-        "rest_framework.authentication.BasicAuthentication",
+        "jobs.api.authentication.BasicAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

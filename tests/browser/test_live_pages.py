@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from playwright.sync_api import Page, expect
 
 from jobs import actions
@@ -72,17 +74,19 @@ def test_a_change_of_state_is_shown_said_and_changes_the_actions(page: Page) -> 
 def test_what_one_has_opened_stays_open_and_focus_stays(page: Page) -> None:
     job = pages.make_job()
     attempt = pages.make_attempt(job)
-    pages.make_failure(attempt, "first failure", "Traceback one")
-    pages.make_failure(attempt, "second failure", "Traceback two")
+    for hours, which in ((2, "first"), (1, "second")):  # not at the same time
+        failure = pages.make_failure(attempt, f"{which} failure", f"Traceback {which}")
+        failure.at -= timedelta(hours=hours)
+        failure.save()
     page.goto(f"/jobs/{job.pk}/exceptions/")
     summary = page.locator("summary", has_text="First failure")
     summary.click()
-    expect(page.get_by_text("Traceback one")).to_be_visible()
+    expect(page.get_by_text("Traceback first")).to_be_visible()
 
     pages.make_failure(attempt, "third failure", "Traceback three")
 
     expect(page.locator("summary", has_text="third failure")).to_be_visible()
-    expect(page.get_by_text("Traceback one")).to_be_visible()
+    expect(page.get_by_text("Traceback first")).to_be_visible()
     expect(summary).to_be_focused()
 
 

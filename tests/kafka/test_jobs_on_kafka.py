@@ -9,7 +9,7 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
-from headrace.wire import events
+from headrace.wire import columns, events
 from tests.chaos.flight_answers import committed, json_records
 from tests.driving import DrivenJob, drive
 from workers.embedded.kafka import ensure_topics
@@ -73,6 +73,16 @@ def test_the_job_of_the_readme_runs(drive: Callable[..., DrivenJob], kafka: str)
     assert counters["commitsFailed"] == 0
     assert checkpoints[-1].offsets == {"messages": {"0": 6}}
     assert checkpoints[0].latency["count"] > 0
+    told = job.events(events.Measured)[-1]
+    [source] = [t for t in told.operators.values() if "numRecordsInErrors" in t]
+    numbers = columns.rows(source, 2)
+    assert sum(row["numRecordsIn"] for row in numbers) == 6
+    assert sum(row["numRecordsInErrors"] for row in numbers) == 1
+    assert sum(row.get("pendingRecords", 0) for row in numbers) == 0
+    sent = [columns.rows(t, 2) for t in told.operators.values() if "numRecordsSend" in t]
+    assert sorted(sum(row["numRecordsSend"] for row in rows) for rows in sent) == [1, 3]
+    assert {each["to"] for each in told.latency} == {"pre-commit", "visible"}
+    assert told.partitions["messages"]["0"]["lag"] == 0
     assert job.events()[-1] == events.Stopped("suspended")
 
 

@@ -47,8 +47,15 @@ def make_attempt(job: Job, number: int = 1, run_dir: Path | str = "/nowhere") ->
 
 def make_checkpoint(attempt: Attempt, number: int, age: float = 0, **values: Any) -> Checkpoint:
     """The checkpoint of that id, completed `age` seconds ago."""
+    made = checkpoint(attempt, number, age, **values)
+    made.save(force_insert=True)
+    return made
+
+
+def checkpoint(attempt: Attempt, number: int, age: float = 0, **values: Any) -> Checkpoint:
+    """As `make_checkpoint`, not stored."""
     completed = timezone.now() - timedelta(seconds=age)
-    return Checkpoint.objects.create(
+    return Checkpoint(
         job=attempt.job,
         attempt=attempt,
         checkpoint_id=number,

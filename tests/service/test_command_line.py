@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
-from rest_framework.authtoken.models import Token
 
 from headrace.cli.exits import Exit
+from jobs import tokens
 from jobs.models import Job, Schedule
 from jobs.states import JobState
 from tests.service.conftest import PROGRAM, ROOT, Cluster
@@ -102,7 +102,7 @@ def shell(running: Cluster, url: str, alice: User, tmp_path: Path) -> Shell:
         **os.environ,
         "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "platform"))),
         "HEADRACE_URL": url,
-        "HEADRACE_TOKEN": Token.objects.create(user=alice).key,
+        "HEADRACE_TOKEN": tokens.create(alice, "test")[1],
         "HEADRACE_CONFIG": str(tmp_path / "none"),
     }
     return Shell(variables, program)

@@ -153,7 +153,7 @@ def test_flinks_addresses_answer_as_flink_does(
     assert client.get(status).json() == _done(row)
     unknown = client.get(f"/jobs/{job.pk}/savepoints/{'b' * 32}")
     assert unknown.status_code == 404
-    assert unknown.json()["errors"][0].startswith("There is no savepoint operation with")
+    assert "There is no savepoint operation with" in unknown.json()["errors"][0]
 
     disposal = post("/savepoint-disposal", **{"savepoint-path": row.path})
     assert disposal.status_code == 200

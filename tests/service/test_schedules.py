@@ -223,6 +223,7 @@ def test_the_admin_console_shows_and_pauses_them(alice: User) -> None:
     row = schedule(alice)
     page = client.get(f"/admin/jobs/schedule/{row.pk}/change/")
     assert page.status_code == 200 and HOURLY in page.content.decode()
-    client.post("/admin/jobs/schedule/", {"action": "pause", "_selected_action": [row.pk]})
+    asked = {"action": "pause", "_selected_action": [row.pk], "confirmed": "yes"}
+    client.post("/admin/jobs/schedule/", asked)
     row.refresh_from_db()
     assert row.paused_at is not None

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from headrace.cli import configuration
+from headrace.cli import configuration, programs
 from headrace.cli.__main__ import main
 from headrace.cli.arguments import Parser
 from headrace.cli.exits import Exit, Failure
@@ -50,7 +50,13 @@ def test_flinks_names_of_the_claim_mode(option: str) -> None:
     assert (read.claimMode, read.file) == ("claim", "job.py")
 
 
-@pytest.mark.parametrize("option", ["-c", "-pyfs", "-pym", "--pyExecutable", "-parallelism"])
+def test_what_of_an_archive_is_run() -> None:
+    read = Parser().parse(["run", "-c", "shop.totals:main", "-Da=b", "shop.whl", "-c", "x"])
+    assert (read.file, read.arguments) == ("shop.whl", ["-c", "x"])
+    assert programs._settings(read) == {"a": "b", "headrace.entry-class": "shop.totals:main"}
+
+
+@pytest.mark.parametrize("option", ["-pyfs", "-pym", "--pyExecutable", "-parallelism"])
 def test_an_option_that_is_not_there_is_named(
     option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,18 @@ def test_nul_and_lone_surrogates_do_not_get_out_of_the_journal(tmp_path: Path) -
     assert planned.position == (tmp_path / "journal.jsonl").stat().st_size
 
 
+def test_figures_are_packed(tmp_path: Path) -> None:
+    table = {f"numRecords{n}": [n, None] for n in range(100)}
+    told = events.Measured(job={"numRecordsIn": 4.5}, vertices={"v": table})  # type: ignore[dict-item]
+    writer = journal.JournalWriter(tmp_path)
+    writer.append(told, durable=False)
+    writer.append(events.Stopped("finished"))
+    writer.close()
+    first, second = journal.read(tmp_path)
+    assert (first.event, second.event) == (told, events.Stopped("finished"))
+    assert len((tmp_path / rundir.JOURNAL).read_bytes()) < 1_000
+
+
 def test_text_without_such_characters_stays_as_it_is() -> None:
     assert text.storable("line\n\tüñ \U0001f600 �") == "line\n\tüñ \U0001f600 �"
 

@@ -27,3 +27,22 @@ def test_value_of_a_secret_is_masked(key: str) -> None:
 def test_other_settings_are_shown() -> None:
     shown = {"restart-strategy.type": "none", "spark.executor.memory": "2g", "keyed": "1"}
     assert masking.masked(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (b"password=hush and more", b"password=**** and more"),
+        (b'{"s3.secret-key": "hu sh", "a": 1}', b'{"s3.secret-key": *******, "a": 1}'),
+        (b"Authorization token: Bearer hush", b"Authorization token: Bearer ****"),
+        (b'jaas.config=x required username="u" password="hush";', None),
+        (b"the password is wrong, nothing = secret", b"the password is wrong, nothing = secret"),
+    ],
+)
+def test_secrets_in_text_are_starred_out_at_the_same_length(
+    line: bytes, shown: bytes | None
+) -> None:
+    found = masking.in_text(line)
+    assert len(found) == len(line)
+    assert b"hush" not in found
+    assert shown is None or found == shown

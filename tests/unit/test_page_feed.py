@@ -11,7 +11,7 @@ import pytest
 from django.utils.safestring import SafeString
 
 from dashboard import live
-from dashboard.regions import Fragment, Snapshot
+from dashboard.regions import Fragment, Region, Snapshot
 
 TICK = 0.01
 
@@ -23,9 +23,11 @@ class Source:
         self.text = "one"
         self.reads = 0
         self.error: Exception | None = None
+        self.asked: set[str] = set()
 
-    def take(self) -> Snapshot:
+    def take(self, regions: tuple[Region, ...]) -> Snapshot:
         self.reads += 1
+        self.asked = {region.name for region in regions}
         if self.error is not None:
             raise self.error
         fragments = {
@@ -75,6 +77,25 @@ def test_fifty_windows_cost_one_reader() -> None:
         assert source.reads <= 3
         for stream in streams:
             await stream.aclose()
+
+    run(test)
+
+
+def test_pages_of_one_subject_share_a_reader_and_get_their_own_regions() -> None:
+    changes, stays = Region("changes", ""), Region("stays", "")
+
+    async def test(source: Source) -> None:
+        first = live.events("job", source.take, 0.05, (changes,))
+        second = live.events("job", source.take, 0.05, (stays,))
+        (_, one), (_, other) = await asyncio.gather(next_event(first), next_event(second))
+        assert (set(one["regions"]), set(other["regions"])) == ({"changes"}, {"stays"})
+        assert source.asked == {"changes", "stays"}
+        assert source.reads <= 3
+        await second.aclose()
+        source.text = "two"
+        assert (await next_event(first))[1]["regions"] == {"changes": "two"}
+        assert source.asked == {"changes"}
+        await first.aclose()
 
     run(test)
 

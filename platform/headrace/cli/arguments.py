@@ -80,6 +80,13 @@ class Parser:
         verb.usage = f"headrace {name} [options] FILE [program arguments]"
         verb.add_argument("-py", "--python", metavar="FILE", help="the program, as Flink names it")
         verb.add_argument("-p", "--parallelism", type=positive, metavar="N", default=1)
+        verb.add_argument(
+            *("-c", "--class"),
+            dest="entry_class",
+            metavar="MODULE",
+            default="",
+            help="what of an archive (.zip, .whl) is run: module, or module:function",
+        )
         self.add_settings(verb)
         # Known at parsing time only: `add_argument` of this verb may follow.
         self._of_program[name] = verb._actions

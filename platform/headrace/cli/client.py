@@ -198,7 +198,7 @@ class Client:
             case 401:
                 had = "the token is not accepted" if self._server.token else "no token was given"
                 return Failure(
-                    f"{had}. Take one from the admin console ({self._server.url}/admin/, Tokens) "
+                    f"{had}. Make one on the page of your account ({self._server.url}/account/) "
                     "and give it by HEADRACE_TOKEN, by --token-file or in the configuration file",
                     Exit.NOT_PERMITTED,
                 )

@@ -15,6 +15,7 @@ from headrace.cli.client import Client
 from headrace.cli.exits import Exit, Failure
 from headrace.cli.terminal import Terminal
 from headrace.cli.waiting import Waiting
+from headrace.wire import packages
 
 
 def run(options: argparse.Namespace, client: Client, terminal: Terminal) -> Exit:
@@ -51,7 +52,7 @@ def _later(
 
 
 def _submission(options: argparse.Namespace) -> dict[str, object]:
-    settings = dict(options.settings)
+    settings = _settings(options)
     return {
         "name": settings.get("pipeline.name", ""),
         "arguments": options.arguments,
@@ -59,6 +60,12 @@ def _submission(options: argparse.Namespace) -> dict[str, object]:
         "configuration": json.dumps(settings),
         **_beginning(options),
     }
+
+
+def _settings(options: argparse.Namespace) -> dict[str, str]:
+    """`-c` is the setting that says what of an archive is run."""
+    named = {packages.ENTRY_CLASS: options.entry_class} if options.entry_class else {}
+    return {**dict(options.settings), **named}
 
 
 def _beginning(options: argparse.Namespace) -> dict[str, object]:
@@ -123,7 +130,7 @@ def info(options: argparse.Namespace, client: Client, terminal: Terminal) -> Exi
     file = Path(options.file)
     if not file.is_file():
         raise Failure(f"there is no file {options.file}", Exit.USAGE)
-    settings = json.dumps(dict(options.settings))
+    settings = json.dumps(_settings(options))
     command = [sys.executable, "-m", "headrace.runtime.show_plan", str(options.parallelism)]
     done = subprocess.run(
         [*command, settings, str(file), *options.arguments],

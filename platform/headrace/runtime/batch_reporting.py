@@ -6,18 +6,23 @@ import base64
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql.streaming.query import StreamingQuery
 
 from headrace.common.accumulators import Accumulator
-from headrace.runtime import frames, job_sink, metrics, progress
+from headrace.runtime import frames, job_sink, measures, metrics, progress
 from headrace.runtime.context import RunContext
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
+from headrace.runtime.measuring.job_measures import JobMeasures
 from headrace.runtime.program import Program
 from headrace.wire import events, rundir
+
+#: Counters of one job.
+MOST_NAMES = 300
 
 Accumulators = dict[str, Accumulator[Any, Any]]
 
@@ -38,6 +43,7 @@ class BatchReporting:
         kept = context.checkpoint_dir / "headrace" / "counters.json"
         self._totals = _Totals(kept, [*metrics.expected_counters(program), *kafka.counters])
         self._reported = completed
+        self._measures = JobMeasures(program)
         self._idle_since = ""
         self._timers: list[int] = []
         self._records = 0
@@ -67,6 +73,7 @@ class BatchReporting:
         last = query.lastProgress
         newest = None if last is None else (last["runId"], last["batchId"], last["timestamp"])
         if newest is None or newest == self._newest:
+            self._measured(self._measures.due())
             return False  # all the recent ones take long to fetch
         self._newest = newest
         before = self._reported
@@ -79,6 +86,7 @@ class BatchReporting:
                 self._report_idle(found)
             elif found["batchId"] > self._reported:
                 self._tell(found["batchId"], found, reports.get(found["batchId"]))
+        self._measured(self._measures.due())
         return self._reported > before
 
     def take_timers(self) -> list[int]:
@@ -94,6 +102,14 @@ class BatchReporting:
     def finish(self) -> None:
         """No batch follows: what was counted since the last one goes into the totals."""
         self._totals.count(self._kafka.take_counts())
+
+    def tell_last(self) -> None:
+        """The attempt ends, however it does: figures that were not told yet."""
+        self._measured(self._measures.last())
+
+    def _measured(self, figures: events.Measured | None) -> None:
+        if figures is not None:
+            self._context.reporter.report(figures)
 
     def _tell(self, batch: int, found: Any, report: BatchReport | None) -> None:
         """1. to the terminal and the journal, 2. into the totals, 3. drop the report: a driver that
@@ -114,11 +130,14 @@ class BatchReporting:
             counted = _sum(counted, self._kafka.take_counts())
             self._kafka.batch_completed(plain)
         totals = self._totals.with_batch(batch, counted)
-        self._context.reporter.report(
-            progress.checkpoint(
-                batch, plain, report, totals, self._kafka.ends, self._kafka.committed
-            )
+        told = progress.checkpoint(
+            batch, plain, report, totals, self._kafka.ends, self._kafka.committed
         )
+        if found is not None:  # else it was of an earlier attempt
+            busy = self._measures.batch(told, report, self._totals.accumulators)
+            tasks = progress.tasks(plain or {}, self._measures.shape, busy)
+            told = replace(told, tasks=tasks)
+        self._context.reporter.report(told)
         self._totals.add(batch, counted, report.metrics.accumulators if report else {})
         job_sink.drop_report(self._context.checkpoint_dir, batch)
         self._reported = max(self._reported, batch)
@@ -128,6 +147,7 @@ class BatchReporting:
             self._idle_since = found["timestamp"]
             lag = progress.lag(_plain(found), self._kafka.ends)
             self._context.reporter.report(events.Progressed(lag=lag))
+            self._measures.idle(lag)
 
 
 class _Totals:
@@ -144,13 +164,17 @@ class _Totals:
             for name, pickled in kept.get("accumulators", {}).items()
         }
 
+    @property
+    def accumulators(self) -> Accumulators:
+        return self._accumulators
+
     def results(self) -> dict[str, Any]:
         return metrics.results(self.values, self._accumulators)
 
     def with_batch(self, batch: int, counted: dict[str, int]) -> dict[str, int]:
         if batch <= self._batch:
             return dict(self.values)
-        return _sum(self.values, counted)
+        return _bounded(self.values, counted)
 
     def add(self, batch: int, counted: dict[str, int], accumulated: Accumulators) -> None:
         if batch > self._batch and (counted or accumulated):
@@ -161,7 +185,7 @@ class _Totals:
 
     def count(self, counted: dict[str, int], keep: bool = False) -> None:
         if counted or keep:
-            self.values = _sum(self.values, counted)
+            self.values = _bounded(self.values, counted)
             rundir.write_atomically(self._path, json.dumps(self._content()).encode())
 
     def _content(self) -> dict[str, Any]:
@@ -174,6 +198,17 @@ class _Totals:
 
 def _sum(values: dict[str, int], more: dict[str, int]) -> dict[str, int]:
     return {name: values.get(name, 0) + more.get(name, 0) for name in values | more}
+
+
+def _bounded(values: dict[str, int], more: dict[str, int]) -> dict[str, int]:
+    """As `_sum`; a name too many is left out, and that is counted. Each checkpoint tells all."""
+    room = max(0, MOST_NAMES - len(values))
+    new = [name for name in more if name not in values and name != measures.LEFT_OUT]
+    left_out = set(new[room:])
+    if not left_out:
+        return _sum(values, more)
+    kept = {name: n for name, n in more.items() if name not in left_out}
+    return _sum(values, _sum(kept, {measures.LEFT_OUT: len(left_out)}))
 
 
 def _plain(found: Any) -> dict[str, Any]:

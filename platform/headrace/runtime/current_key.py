@@ -92,7 +92,7 @@ class CurrentKey:
                 self._pipeline.send(self._node, tag, elements)
 
     def count(self, counter: str, n: int = 1) -> None:
-        self._pipeline.count(counter, n)
+        self._pipeline.count(self._node.id, counter, n)
 
     def entry(self, namespace: Any = None) -> Entry:
         # a record touches the same window several times

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import platform as machine
-import runpy
 import signal
 import sys
 import threading
@@ -23,13 +22,13 @@ from pyspark import SparkContext
 from pyspark.errors import StreamingQueryException
 
 from headrace.connectors.twophase.errors import SinkError
-from headrace.runtime import causes, heartbeat, memory, retention, savepoints
+from headrace.runtime import causes, heartbeat, memory, program_entry, retention, savepoints
 from headrace.runtime import context as run_context
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
 from headrace.runtime.plain_queries import PlainQueries
 from headrace.runtime.savepoint_requests import SavepointRequest
-from headrace.wire import commands, events
+from headrace.wire import commands, events, packages
 from headrace.wire.failures import Cause
 from headrace.wire.journal import JournalWriter
 from headrace.wire.savepoint import BadSavepoint
@@ -48,7 +47,8 @@ class Journal:
 
     def report(self, event: events.Event) -> None:
         self.planned = self.planned or isinstance(event, events.Planned)
-        self._writer.append(event)
+        # figures that are lost with the machine are measured again
+        self._writer.append(event, durable=not isinstance(event, events.Measured))
 
 
 def main(run_dir: Path) -> int:
@@ -66,7 +66,10 @@ def main(run_dir: Path) -> int:
     heartbeat.start(run_dir, spec.configuration)
     _obey(context)
     journal.report(events.Started(os.getpid(), spec.master, _versions()))
-    return _run(spec, context, journal, PlainQueries(context))
+    try:
+        return _run(spec, context, journal, PlainQueries(context))
+    finally:
+        program_entry.remove(run_dir)
 
 
 def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueries) -> int:
@@ -74,7 +77,7 @@ def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueri
         try:
             check_checkpoints(spec)
             _restore(context)
-            _run_program(spec)
+            _run_program(spec, context.run_dir)
             run_context.wait_for_jobs()
         finally:
             plain.settle()
@@ -91,7 +94,7 @@ def _run(spec: JobSpec, context: RunContext, journal: Journal, plain: PlainQueri
         if context.stop.asked.is_set():
             logging.warning("error while stopping, the next start recovers", exc_info=error)
         else:
-            failed = _failed(error, journal, spec)
+            failed = _failed(error, journal, spec, context.run_dir)
             logging.error("job failed: %s\n%s", failed.error, failed.traceback)
             _close(context, f"the job failed before: {failed.error}", journal)
             journal.report(failed)
@@ -138,22 +141,16 @@ def _restore(context: RunContext) -> None:
         logging.info("begins with savepoint %s, checkpoint %d", found.savepoint_id, found.batch + 1)
 
 
-def _run_program(spec: JobSpec) -> None:
-    """As `python entry arguments...`: its folder first on the path, here and in the workers."""
-    folder = str(Path(spec.entry).parent)
-    sys.argv = [spec.entry, *spec.arguments]
-    sys.path.insert(0, folder)
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        filter(None, [folder, os.environ.get("PYTHONPATH", "")])
-    )
+def _run_program(spec: JobSpec, run_dir: Path) -> None:
     try:
-        runpy.run_path(spec.entry, run_name="__main__")
+        entry_class = spec.configuration.get(packages.ENTRY_CLASS, "")
+        program_entry.run(Path(spec.entry), spec.arguments, run_dir, entry_class)
     except SystemExit as end:
         if end.code not in (None, 0):
             raise JobFailed(f"the program called exit({end.code})", cause=Cause.PROGRAM) from end
 
 
-def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Failed:
+def _failed(error: BaseException, journal: Journal, spec: JobSpec, run_dir: Path) -> events.Failed:
     """Errors of a running job are worth another attempt; those of a program before it are not,
     unless they say so themselves."""
     if isinstance(error, StreamingQueryException):
@@ -162,7 +159,7 @@ def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Fai
     if isinstance(error, JobFailed):
         headline, trace = str(error).splitlines()[0], error.traceback
     else:
-        name, trace = type(error).__name__, _trace(error, spec)
+        name, trace = type(error).__name__, _trace(error, Path(spec.entry), run_dir)
         headline = traceback.format_exception_only(error)[-1].strip()
         if isinstance(error, SinkError):
             headline = f"{name}: {error}"
@@ -172,10 +169,11 @@ def _failed(error: BaseException, journal: Journal, spec: JobSpec) -> events.Fai
     return events.Failed(headline, trace, cause.restartable, str(cause))
 
 
-def _trace(error: BaseException, spec: JobSpec) -> str:
-    """The traceback from the program's own file on."""
+def _trace(error: BaseException, entry: Path, run_dir: Path) -> str:
+    """The traceback from the program's own files on."""
     entries = traceback.TracebackException.from_exception(error)
-    own = [i for i, frame in enumerate(entries.stack) if frame.filename == spec.entry]
+    files = [frame.filename for frame in entries.stack]
+    own = [i for i, file in enumerate(files) if program_entry.is_own(file, entry, run_dir)]
     if own:
         entries.stack = traceback.StackSummary.from_list(list(entries.stack)[own[0] :])
     return "".join(entries.format())

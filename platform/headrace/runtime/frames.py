@@ -79,7 +79,13 @@ def pack(records: list[Record]) -> bytes:
 
 
 def unpack(body: bytes) -> Iterator[Record]:
-    return zip(*loads(body), strict=True)
+    return zip(*columns(body), strict=True)
+
+
+def columns(body: bytes) -> tuple[list[Any], list[Any], list[Any]]:
+    """Timestamps, keys and values of a frame of data."""
+    found: tuple[list[Any], list[Any], list[Any]] = loads(body)
+    return found
 
 
 def _is_plain(column: list[Any]) -> bool:
@@ -139,6 +145,8 @@ class FrameWriter:
         self._places: defaultdict[tuple[int, int], dict[str | int, list[Record]]]
         self._places = defaultdict(dict)
         self._seq = 0
+        #: The operator that reads -> bytes of the frames to it.
+        self.sent: dict[int, int] = {}
         self.time = 0
 
     def keyed(
@@ -223,10 +231,14 @@ class FrameWriter:
         return self._frame(self.home, REPORT, 0, METRICS, dumps(values))
 
     def _everywhere(self, op: int, input_: int, kind: int, body: bytes) -> Iterator[Frame]:
+        if kind == BROADCAST:
+            self.sent[op] = self.sent.get(op, 0) + len(body) * self.max_parallelism
         for group in range(self.max_parallelism):
             self._seq += 1
             yield Frame(group, op, input_, kind, self._src, self._seq, self.time, body)
 
     def _frame(self, group: int, op: int, input_: int, kind: int, body: bytes) -> Frame:
         self._seq += 1
+        if kind == DATA:
+            self.sent[op] = self.sent.get(op, 0) + len(body)
         return Frame(group, op, input_, kind, self._src, self._seq, self.time, body)

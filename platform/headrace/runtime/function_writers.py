@@ -33,8 +33,8 @@ class OpenFunctions:
         sink = self.program.sinks[op]
         assert isinstance(sink, FunctionSink)
         if isinstance(sink.function, Function) and op not in self._open:
-            name = self.program.nodes[op].name
-            opening(name, sink.function.open, TaskContext(name, self.program, self.measures))
+            node = self.program.nodes[op]
+            opening(node.name, sink.function.open, TaskContext(node, self.program, self.measures))
             self._open[op] = sink.function
         return sink.function
 

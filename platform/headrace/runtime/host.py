@@ -22,6 +22,7 @@ from typing import Any
 from headrace.runtime import frames, metrics
 from headrace.runtime.current_key import CurrentKey
 from headrace.runtime.frames import MIN_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.measuring.counts import BYTES_IN, TIMERS
 from headrace.runtime.operators.loop import Loop
 from headrace.runtime.operators.operator import KeyedOperator, OperatorError
 from headrace.runtime.operators.pass_on import PassOn
@@ -66,10 +67,10 @@ class LevelHost:
             if type(_keyed(node)).finish is not KeyedOperator.finish
         ]
         self.current = CurrentKey()
-        self._pipeline = Pipeline(program, subtask, self.current)
+        self._pipeline = Pipeline(program, subtask, self.current, level)
         for node in self._nodes.values():
             measures = self._pipeline.measures
-            task = TaskContext(node.name, program, measures, subtask, self.current)
+            task = TaskContext(node, program, measures, subtask, self.current)
             opening(node.name, _keyed(node).open, task, self.current)
 
     def close(self) -> None:
@@ -119,24 +120,29 @@ class LevelHost:
         store.set_head(frames.dumps(head))
         yield from writer.frames()
         yield from passed_on
+        watermarks = taken_watermarks(self._assigners)
         if self._level < self._program.levels:
             yield from controls
-            if watermarks := taken_watermarks(self._assigners):
+            if watermarks:
                 yield from writer.control(Control(watermarks, ended=False))
         report = self._report(head, group, due)
-        measured = self._pipeline.measures.take(report)
+        measured = self._pipeline.report(report, watermarks)
         if measured or due is not None or (group == 0 and controls):
             yield writer.metrics(report.to_dict())
 
     def _run_data(self, rows: list[Frame]) -> None:
-        current = self.current
+        current, counts = self.current, self._pipeline.counts
         for frame in rows:
             node = self._nodes[frame.op]
             operator = _keyed(node)
             current.enter(node)
-            records = frames.unpack(frame.frame)
+            columns = frames.columns(frame.frame)
+            records = zip(*columns, strict=True)
+            counts.enter(node.id, len(columns[0]))
+            counts.of(node.id)[BYTES_IN] += len(frame.frame)
             if isinstance(operator, PassOn):
                 self._pipeline.send(node, None, [(ts, value) for ts, _, value in records])
+                counts.leave()
                 continue
             current.value = None
             try:
@@ -146,6 +152,7 @@ class LevelHost:
             except Exception as error:
                 raise OperatorError(node.name, current.value, traceback.format_exc()) from error
             current.deliver()
+            counts.leave()
 
     def _settle(self, writer: FrameWriter, ended: bool) -> None:
         """Nothing more comes for now: what operators have held back is sent, and loops go round
@@ -191,10 +198,11 @@ class LevelHost:
 
     def _fire_timers(self, node: Node, watermark: int) -> None:
         operator = _keyed(node)
-        current = self.current
+        current, fired = self.current, 0
         current.enter(node)
         while (due := current.timers.pop_due(node.uid, watermark)) is not None:
             timestamp, identity, (_, key, namespace) = due
+            fired = self._fires(node, fired)
             current.timestamp = timestamp
             current.turn_to_owner(key, namespace, identity)
             try:
@@ -205,15 +213,29 @@ class LevelHost:
                 where = f"timer at {timestamp} of key {current.key!r}"
                 raise OperatorError(node.name, where, traceback.format_exc()) from error
         current.deliver()
+        self._fired(node, fired)
+
+    def _fires(self, node: Node, timers: int) -> int:
+        """One more than so many."""
+        if not timers:
+            self._pipeline.counts.enter(node.id)
+        return timers + 1
+
+    def _fired(self, node: Node, timers: int) -> None:
+        """All that are due."""
+        if timers:
+            self._pipeline.counts.leave()
+            self._pipeline.counts.of(node.id)[TIMERS] += timers
 
     def _fire_processing_timers(self, until: int) -> None:
         current = self.current
         for node in self._nodes.values():
             operator = _keyed(node)
             current.enter(node)
-            timers = current.processing_timers
+            timers, fired = current.processing_timers, 0
             while (due := timers.pop_due(node.uid, until)) is not None:
                 timestamp, identity, (_, key, namespace) = due
+                fired = self._fires(node, fired)
                 current.timestamp = None
                 current.turn_to_owner(key, namespace, identity)
                 try:
@@ -224,6 +246,7 @@ class LevelHost:
                     where = f"processing-time timer at {timestamp} of key {current.key!r}"
                     raise OperatorError(node.name, where, traceback.format_exc()) from error
             current.deliver()
+            self._fired(node, fired)
 
     def _next_due(self, head: Head) -> int | None:
         """When a batch has to run even if nothing comes in."""
@@ -240,6 +263,9 @@ class LevelHost:
             marks = [head.watermarks[node.uid] for node in self._nodes.values() if node.generators]
             if marks:
                 report.watermarks = {self._level: min(marks)}
+            report.operator_watermarks = {
+                node.id: head.watermarks[node.uid] for node in self._nodes.values()
+            }
         return report
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from headrace.runtime import closing
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK, Control, Frame, FrameWriter
+from headrace.runtime.measuring.counts import BYTES_IN, IN, NEWEST, SPLIT_READ
 from headrace.runtime.metrics import DESERIALIZATION_ERRORS, BatchMetrics
 from headrace.runtime.operators.operator import Element
 from headrace.runtime.operators.timestamps import taken_watermarks
@@ -73,10 +74,13 @@ def ingest(
         held = 0
         for batch in batches:
             if batch.num_rows:
-                stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py())
+                stage.take(decode(batch), batch.column(TIME_COLUMN)[0].as_py(), batch.nbytes)
                 held += batch.nbytes
             if held > HELD_BYTES:
-                yield from _arrow(stage.frames())
+                frames = list(_arrow(stage.frames()))
+                pipeline.counts.pause()  # others work until they have taken them
+                yield from frames
+                pipeline.counts.go_on()
                 held = 0
         yield from _arrow(stage.finish())
 
@@ -107,22 +111,29 @@ class IngestStage:
         self._emitted: dict[str, int] = {}
         self._begun = False
         self._metrics = BatchMetrics()
+        self._counts = pipeline.counts
 
-    def take(self, decoded: Iterable[Decoded], time: int) -> None:
-        """Rows in the order of the split."""
+    def take(self, decoded: Iterable[Decoded], time: int, size: int = 0) -> None:
+        """Rows in the order of the split, `size` in bytes as Spark hands them over."""
         self._begin(time)
+        self._counts.enter(self._node.id)
+        self._counts.of(self._node.id)[BYTES_IN] += size
         for part in decoded:
             for assigner in self._assigners.values():
                 assigner.split = f"{self._node.id}:{part.split}"
             self._pipeline.send(self._node, None, part.elements)
             for tag, elements in part.rejected.items():
-                self._pipeline.count(DESERIALIZATION_ERRORS, len(elements))
+                self._pipeline.count(self._node.id, DESERIALIZATION_ERRORS, len(elements))
                 self._pipeline.send(self._node, tag, elements)
-            self._metrics.records_in += len(part.elements) + sum(map(len, part.rejected.values()))
+            records = len(part.elements) + sum(map(len, part.rejected.values()))
+            self._metrics.records_in += records
+            self._counts.of(self._node.id)[IN] += records
+            self._counts.value(self._node.id, f"{SPLIT_READ}{part.split}", time)
             self._metrics.add_ages(np.maximum(0, time - part.arrived))
             if part.watermark is not None and not self._program.batch:
                 split = f"silent-{self._node.id}/{self._node.id}:{part.split}"
                 self._emitted[split] = max(part.watermark, self._emitted.get(split, MIN_WATERMARK))
+        self._counts.leave()
 
     def frames(self) -> Iterator[Frame]:
         return self._writer.frames()
@@ -136,7 +147,11 @@ class IngestStage:
         watermarks = taken_watermarks(self._assigners) | self._emitted
         if self._program.levels and watermarks:
             yield from self._writer.control(Control(watermarks, ended=False))
-        self._pipeline.measures.take(self._metrics)
+        self._metrics.source_ages = {self._node.id: self._metrics.ages}
+        newest = max((a.newest for a in self._assigners.values()), default=MIN_WATERMARK)
+        if newest > MIN_WATERMARK:
+            self._counts.value(self._node.id, NEWEST, newest)
+        self._pipeline.report(self._metrics, watermarks)
         yield self._writer.metrics(self._metrics.to_dict())
 
     def _begin(self, time: int) -> None:

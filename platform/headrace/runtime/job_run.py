@@ -203,6 +203,13 @@ class JobRun:
             self._context, self._program, -1 if completed is None else completed, self._kafka
         )
         self.collected = self._reporting.collected  # grows while the job runs
+        try:
+            self._read_all(spark, planned)
+        finally:
+            self._reporting.tell_last()
+
+    def _read_all(self, spark: SparkSession, planned: spark_plan.SparkPlan) -> None:
+        """The query, or one after the other, until the job ends."""
         self._kafka.watch()
         self._ends = ends = self._input_ends()
         planned = self._read(spark, planned, ends.all_read)

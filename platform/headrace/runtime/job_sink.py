@@ -24,6 +24,7 @@ from headrace.connectors.twophase.participant import Message, SinkWriter
 from headrace.runtime import frames, function_writers, outputs
 from headrace.runtime.frames import Record
 from headrace.runtime.function_writers import FunctionWriters
+from headrace.runtime.measuring.counts import BYTES_IN, PREPARED_AT, SEND_TIME, Counts
 from headrace.runtime.metrics import BatchMetrics
 from headrace.runtime.outputs import Output
 from headrace.runtime.program import PackedProgram
@@ -142,27 +143,51 @@ class PartitionWriter:
         }
         self._functions = FunctionWriters(function_writers.of_worker(self._program))
         self._message = TaskMessage()
+        subtask = task.partition % self._program.subtasks
+        self._counts = Counts(self._program.levels, subtask)
+        self._counts.begin()
 
     def take(self, batch: pa.RecordBatch) -> None:
         groups = batch.column("kg").to_pylist()
         ops = batch.column("op").to_pylist()
         times = batch.column("time").to_pylist()
+        self._counts.go_on()  # what came before is the time of who made these
         columns = zip(groups, ops, times, batch.column("frame"), strict=True)
         for kg, op, time_, frame in columns:
             self._message.time = max(self._message.time, time_)
             if op == frames.REPORT:
                 self._message.metrics.append(frames.loads(frame.as_py()))
             else:
-                self._to_sink(op, kg, time_, list(frames.unpack(frame.as_py())))
+                body = frame.as_py()
+                records = list(frames.unpack(body))
+                self._counts.enter(op, len(records))
+                self._counts.of(op)[BYTES_IN] += len(body)
+                self._to_sink(op, kg, time_, records)
+                self._counts.leave()
+        self._counts.pause()
 
     def prepare(self) -> TaskMessage:
+        self._counts.go_on()
         self._functions.finish()
-        report = BatchMetrics()
-        if self._functions.measures.take(report):
-            self._message.metrics.append(report.to_dict())
-        answers = [writer.prepare() for writer in self._writers.values()]
+        answers = [self._prepare(op, writer) for op, writer in self._writers.items()]
         self._message.prepared = [answer for answer in answers if answer is not None]
+        report = BatchMetrics()
+        part = self._counts.take({}, {}, self._functions.measures.take(report))
+        if part is not None:
+            report.add_part(part)
+        if part is not None or report.counters:
+            self._message.metrics.append(report.to_dict())
         return self._message
+
+    def _prepare(self, op: int, writer: SinkWriter) -> Message | None:
+        begun = time.perf_counter()
+        self._counts.enter(op)
+        answer = writer.prepare()
+        self._counts.leave()
+        if answer is not None:
+            self._counts.value(op, SEND_TIME, (time.perf_counter() - begun) * 1000)
+            self._counts.value(op, PREPARED_AT, int(time.time() * 1000))
+        return answer
 
     def abort(self) -> None:
         """Of every sink, whatever one of them says. Never raises: why the task failed matters."""

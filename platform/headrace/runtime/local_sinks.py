@@ -53,8 +53,8 @@ class LocalSinks:
             writers.write(frame.op, list(frames.unpack(frame.frame)), frame.time)
         writers.finish()
         report = BatchMetrics()
-        if writers.measures.take(report):
-            run.metrics.merge(report.to_dict())
+        writers.measures.take(report)
+        run.metrics.merge(report.to_dict())
 
     def close(self) -> None:
         """Close the functions."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from headrace.common.accumulators import Accumulator
+from headrace.runtime.measuring.counts import Part
 from headrace.runtime.operators.window import LATE_DROPPED, Window
 from headrace.runtime.program import Program
 
@@ -30,11 +31,27 @@ class BatchMetrics:
     watermarks: dict[int, int] = field(default_factory=dict)
     #: waiting time of a record at the batch's start, ms (rounded) -> records
     ages: dict[int, int] = field(default_factory=dict)
+    #: The same by the number of the source.
+    source_ages: dict[int, dict[int, int]] = field(default_factory=dict)
     #: When the earliest processing-time timer is due, ms, of the key groups that took part.
     next_timer: int | None = None
+    #: operator's number -> watermark
+    operator_watermarks: dict[int, int] = field(default_factory=dict)
+    #: What operators did, by stage and subtask.
+    parts: dict[tuple[int, int], Part] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """Without what is empty, `merge` does without; parts are plain tuples, which travel in
+        half the time."""
+        told = {name: value for name, value in vars(self).items() if value or value == 0}
+        if self.parts:
+            told["parts"] = [tuple(part) for part in self.parts.values()]
+        return told
+
+    def add_part(self, part: Part) -> None:
+        where = part.stage, part.subtask
+        known = self.parts.get(where)
+        self.parts[where] = part if known is None else known.merged(part)
 
     def add_accumulator(self, name: str, more: Accumulator[Any, Any]) -> None:
         merge_accumulator(self.accumulators, name, more)
@@ -46,10 +63,11 @@ class BatchMetrics:
             self.ages[age] = self.ages.get(age, 0) + n
 
     def merge(self, other: dict[str, Any]) -> None:
-        self.records_in += other["records_in"]
-        _add(self.counters, other["counters"])
-        self.gauges |= other["gauges"]
-        for name, more in other["distributions"].items():
+        """`other` as `to_dict` has it."""
+        self.records_in += other.get("records_in", 0)
+        _add(self.counters, other.get("counters", {}))
+        self.gauges |= other.get("gauges", {})
+        for name, more in other.get("distributions", {}).items():
             known = self.distributions.get(name, [0, 0, more[2], more[3]])
             self.distributions[name] = [
                 known[0] + more[0],
@@ -57,14 +75,19 @@ class BatchMetrics:
                 min(known[2], more[2]),
                 max(known[3], more[3]),
             ]
-        for name, accumulator in other["accumulators"].items():
+        for name, accumulator in other.get("accumulators", {}).items():
             self.add_accumulator(name, accumulator)
-        _add(self.ages, other["ages"])
+        _add(self.ages, other.get("ages", {}))
+        for source, ages in other.get("source_ages", {}).items():
+            _add(self.source_ages.setdefault(source, {}), ages)
         due = other.get("next_timer")
         if due is not None:
             self.next_timer = due if self.next_timer is None else min(due, self.next_timer)
-        for level, watermark in other["watermarks"].items():
+        for level, watermark in other.get("watermarks", {}).items():
             self.watermarks[level] = min(watermark, self.watermarks.get(level, watermark))
+        self.operator_watermarks |= other.get("operator_watermarks", {})
+        for part in other.get("parts", ()):
+            self.add_part(Part._make(part))
 
 
 def results(

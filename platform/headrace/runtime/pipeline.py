@@ -12,6 +12,8 @@ from headrace.datastream.function import Function, RuntimeContext
 from headrace.runtime.exchanges import Place
 from headrace.runtime.frames import MIN_WATERMARK, FrameWriter
 from headrace.runtime.measures import Measures
+from headrace.runtime.measuring.counts import OUT, Counts
+from headrace.runtime.metrics import BatchMetrics
 from headrace.runtime.operators.operator import (
     Clock,
     Element,
@@ -27,11 +29,14 @@ class Pipeline:
     """Follows the program's edges; whatever leaves the stage goes to the frame writer.
 
     `program` is its own copy, as the functions in it are those of one subtask. `clock` is that of
-    the keyed operators in front, if any."""
+    the keyed operators in front, if any, of the level `stage`."""
 
-    def __init__(self, program: Program, subtask: int = 0, clock: Clock | None = None) -> None:
+    def __init__(
+        self, program: Program, subtask: int = 0, clock: Clock | None = None, stage: int = 0
+    ) -> None:
         self.program = program
         self.measures = Measures()
+        self.counts = Counts(stage, subtask)
         self._subtask = subtask
         self._clock = clock
         self._outputs: dict[int, _NodeOutput] = {}
@@ -43,11 +48,22 @@ class Pipeline:
         self._writer = writer
         writer.subtask = self._subtask
         self.measures.begin()
+        self.counts.begin()
         for operator, _ in self._opened():
             operator.begin()
 
-    def count(self, counter: str, n: int = 1) -> None:
+    def count(self, node: int, counter: str, n: int = 1) -> None:
+        """For an operator, and for the job."""
         self.measures.counters[counter] += n
+        self.counts.count(node, counter, n)
+
+    def report(self, report: BatchMetrics, watermarks: dict[str, int]) -> bool:
+        """Put what was counted since `begin` into a report; False when there is nothing."""
+        user = self.measures.take(report)
+        part = self.counts.take(self._writer.sent, watermarks, user)
+        if part is not None:
+            report.add_part(part)
+        return part is not None or bool(report.counters)
 
     @property
     def processing_time(self) -> int:
@@ -63,13 +79,20 @@ class Pipeline:
             return
         if node.checked is not None and tag is None:
             elements = checked(node, node.checked, elements)
-        for target in node.outputs.get(tag, ()):
+        targets = node.outputs.get(tag)
+        if not targets:
+            return
+        self.counts.of(node.id)[OUT] += len(elements)
+        for target in targets:
             self._deliver(target, elements)
 
     def finish(self) -> None:
         """Nothing more comes in this batch: operators send what they have held back."""
-        for operator, output in self._opened():
-            operator.finish(output)
+        for number, operator, output in self._in_use():
+            if type(operator).finish is not StatelessOperator.finish:
+                self.counts.enter(number)
+                operator.finish(output)
+                self.counts.leave()
 
     def close(self) -> None:
         """Close the functions that were opened. One that fails does not keep the others from it;
@@ -82,7 +105,7 @@ class Pipeline:
             self._outputs, self._open_selectors = {}, []
 
     def context(self, node: Node) -> TaskContext:
-        return TaskContext(node.name, self.program, self.measures, self._subtask)
+        return TaskContext(node, self.program, self.measures, self._subtask)
 
     def _deliver(self, target: Target, elements: list[Element]) -> None:
         node = self.program.nodes[target.node]
@@ -95,19 +118,25 @@ class Pipeline:
             target.exchange.send(self._writer, place, elements)
         elif isinstance(node.operator, StatelessOperator):
             output = self._outputs.get(node.id) or self._open(node, node.operator)
+            self.counts.enter(node.id, len(elements))
             node.operator.process_from(target.input, elements, output)
+            self.counts.leave()
         elif node.id in self.program.sinks:
             self._writer.to_sink(node.id, elements)
         else:
             assert not isinstance(node.operator, KeyedOperator), f"{node.name} needs a key"
 
     def _opened(self) -> Iterator[tuple[StatelessOperator, _NodeOutput]]:
+        for _, operator, output in self._in_use():
+            yield operator, output
+
+    def _in_use(self) -> Iterator[tuple[int, StatelessOperator, _NodeOutput]]:
         """In the order of the graph; also those that what came before has opened."""
         for number in sorted(self.program.nodes):
             if number in self._outputs:
                 operator = self.program.nodes[number].operator
                 assert isinstance(operator, StatelessOperator)
-                yield operator, self._outputs[number]
+                yield number, operator, self._outputs[number]
 
     def _open(self, node: Node, operator: StatelessOperator) -> _NodeOutput:
         output = self._outputs[node.id] = _NodeOutput(self, node)

@@ -12,7 +12,9 @@ from headrace.runtime.kafka_brokers import Offsets
 from headrace.runtime.plain_writer import Described
 from headrace.wire.events import CheckpointCompleted
 
-__all__ = ["Offsets", "checkpoint", "lag", "most", "plan"]
+__all__ = ["Offsets", "checkpoint", "lag", "lowest", "most", "plan"]
+
+lowest = progress.lowest
 
 
 def checkpoint(

@@ -32,6 +32,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from headrace.runtime import causes, plain_progress, plain_session, plain_writer, query_stop
 from headrace.runtime.context import RunContext
 from headrace.runtime.errors import JobFailed, from_spark
+from headrace.runtime.measuring.plain_measures import PlainMeasures
 from headrace.runtime.plain_writer import Described
 from headrace.wire import events, rundir
 
@@ -63,6 +64,8 @@ class PlainQueries:
         self._running: dict[str, StreamingQuery] = {}
         self._described: dict[str, Described] = {}
         self._lags: dict[str, plain_progress.Offsets] = {}
+        self._read: dict[str, plain_progress.Offsets] = {}
+        self._measures = PlainMeasures(context.parallelism)
         #: What the first query that failed says.
         self.failure: JobFailed | None = None
         #: Whether the program has opened a session of its own.
@@ -80,6 +83,8 @@ class PlainQueries:
         until = time.monotonic() + NEWS_SECONDS
         while self._running and time.monotonic() < until:
             time.sleep(0.01)
+        with self._lock:
+            self._tell(self._measures.last())
         if self.used and SparkContext._active_spark_context is not None:
             SparkContext._active_spark_context.stop()
 
@@ -107,15 +112,18 @@ class PlainQueries:
         return handle
 
     def _report_plan(self) -> None:
-        queries = {each.name: each for each in self._described.values()}
-        plan = plain_progress.plan(list(queries.values()), self._context.parallelism)
+        queries = self._queries()
+        plan = plain_progress.plan(queries, self._context.parallelism)
         self._context.reporter.report(
             events.Planned(
                 plan=plan,
-                sources=[source for each in queries.values() for source in each.sources],
-                sinks=[each.sink for each in queries.values()],
+                sources=[source for each in queries for source in each.sources],
+                sinks=[each.sink for each in queries],
             )
         )
+
+    def _queries(self) -> list[Described]:
+        return list({each.name: each for each in self._described.values()}.values())
 
     def _report_running(self, query: StreamingQuery) -> None:
         application = SparkContext._active_spark_context
@@ -142,11 +150,23 @@ class PlainQueries:
             number = self._numbers.next()
             report = plain_progress.checkpoint(number, found, described.name, lag)
             self._context.reporter.report(report)
+            self._read[run_id] = report.offsets
+            if run_id in self._described:
+                read = plain_progress.lowest(self._read.values())
+                self._measures.batch(
+                    self._queries(), described.name, found, read, lag, report.watermark
+                )
+            self._tell(self._measures.due())
+
+    def _tell(self, figures: events.Measured | None) -> None:
+        if figures is not None:
+            self._context.reporter.report(figures)
 
     def ended(self, run_id: str, error: str | None) -> None:
         with self._lock:
             self._running.pop(run_id, None)
             self._lags.pop(run_id, None)
+            self._read.pop(run_id, None)
             if error is not None and self.failure is None and not self._context.jobs:
                 self.failure = from_spark(error)
                 log.error("a query has failed: %s", self.failure)
@@ -159,6 +179,8 @@ class PlainQueries:
         while not stop.asked.wait(POLL_SECONDS) and self.failure is None:
             if self._ended.is_set():
                 return
+            with self._lock:
+                self._tell(self._measures.due())
         if self._context.jobs or not self.used:
             return
         self._stop_all()
@@ -167,6 +189,7 @@ class PlainQueries:
 
     def _leave(self) -> None:
         """The program goes on though nothing of it runs any more."""
+        self._tell(self._measures.last())
         end: events.Event = events.Stopped(self._context.stop.reason)
         if not self._context.stop.asked.is_set() and self.failure is not None:
             message = str(self.failure).splitlines()[0]

@@ -7,15 +7,21 @@ from typing import Any
 
 from headrace.runtime import chains
 from headrace.runtime.program import Node, Program, Target
+from headrace.wire.operator_ids import operator_id
 
 
 def plan(program: Program) -> dict[str, Any]:
     """{"nodes": [{"id", "type", "pact", "contents", "parallelism", "predecessors"?}]}, plus each
-    node's uid, level (the keyed exchange it stands behind) and chain (the first node of those that
-    would share a task of Flink)."""
-    heads = chains.chains(program)
+    node's uid, its id as Flink makes it of that, level (the keyed exchange it stands behind), slot
+    sharing group and chain (the first node of those that would share a task of Flink)."""
+    heads, groups = chains.chains(program), chains.slot_sharing_groups(program)
     return {
-        "nodes": [_node(program, node) | {"chain": heads[n]} for n, node in program.nodes.items()]
+        "parallelism": program.subtasks,
+        "max_parallelism": program.max_parallelism,
+        "nodes": [
+            _node(program, node) | {"chain": heads[n], "slot_sharing_group": groups[n]}
+            for n, node in program.nodes.items()
+        ],
     }
 
 
@@ -56,6 +62,7 @@ def _node(program: Program, node: Node) -> dict[str, Any]:
     described: dict[str, Any] = {
         "id": node.id,
         "uid": node.uid,
+        "operator_id": operator_id(node.uid),
         "type": node.name,
         "pact": _pact(program, node),
         "contents": node.description or node.name,

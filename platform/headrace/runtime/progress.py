@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_brokers import Offsets
 from headrace.runtime.kafka_kept import up_to
+from headrace.runtime.measuring.shape import Shape
 from headrace.runtime.metrics import latency_summary
 from headrace.wire.events import CheckpointCompleted
+
+#: Gauges and distributions of one job that its checkpoints tell.
+MOST_NAMES = 300
 
 #: Where each Kafka source ends, in the order of the program; None: nowhere.
 Ends = Sequence[Offsets | None]
@@ -51,6 +55,22 @@ def _from_progress(progress: dict[str, Any] | None, ends: Ends) -> dict[str, Any
     }
 
 
+def tasks(
+    progress: dict[str, Any], shape: Shape, busy: dict[str, list[int]]
+) -> dict[str, dict[str, Any]]:
+    """What the vertices did for a checkpoint: `busy` by their ids, ms of each subtask, and the
+    state of those that have a level for themselves."""
+    found: dict[str, dict[str, Any]] = {vertex: {"busy": each} for vertex, each in busy.items()}
+    levels = list(reversed(progress.get("stateOperators", [])))  # Spark begins with the last
+    for level, operator in enumerate(levels, 1):
+        here = shape.keeping_state(level)
+        if len(here) == 1:
+            found.setdefault(here[0], {}).update(
+                state_size=_state_bytes(operator), state_rows=int(operator.get("numRowsTotal", 0))
+            )
+    return found
+
+
 def _from_report(report: BatchReport | None) -> dict[str, Any]:
     if report is None:
         return {"started_at": 0, "duration": 0}
@@ -63,8 +83,8 @@ def _from_report(report: BatchReport | None) -> dict[str, Any]:
         "transactions": report.transactions,
         "latency": latency_summary(report.metrics.ages, waited),
         "watermark": _watermark(report.metrics.watermarks),
-        "gauges": report.metrics.gauges,
-        "distributions": report.metrics.distributions,
+        "gauges": dict(islice(report.metrics.gauges.items(), MOST_NAMES)),
+        "distributions": dict(islice(report.metrics.distributions.items(), MOST_NAMES)),
     }
 
 

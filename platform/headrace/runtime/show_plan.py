@@ -1,5 +1,6 @@
 """A program's plan without its run: `python -m headrace.runtime.show_plan P SETTINGS FILE ARGS...`.
 
+SETTINGS is JSON; `-` reads it from stdin, where no list of processes shows it.
 The program runs here up to its `execute`, where the plan is printed as one line of JSON and the
 process ends. No query is started and no source or sink is asked for anything. Spark starts only
 for a program that makes DataFrames.
@@ -9,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import runpy
 import shutil
 import sys
 import tempfile
@@ -19,7 +19,9 @@ from typing import Any
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from headrace.runtime import context as run_context
-from headrace.wire import events
+from headrace.runtime import program_entry, sql_program
+from headrace.sql.errors import SqlError
+from headrace.wire import events, packages
 from headrace.wire.spec import JobSpec
 
 
@@ -51,18 +53,27 @@ def main(parallelism: str, settings: str, file: str, *arguments: str) -> None:
         arguments=list(arguments),
         parallelism=int(parallelism),
         checkpoint_dir=str(folder / "checkpoints"),
-        configuration=json.loads(settings),
+        configuration=json.loads(sys.stdin.read() if settings == "-" else settings),
     )
     run_context.use(run_context.platform(spec, folder, _PlanPrinter(folder, answer)))
     DataStreamWriter.start = DataStreamWriter.toTable = _no_query  # type: ignore[method-assign]
-    sys.argv = [file, *arguments]
-    sys.path.insert(0, str(Path(file).parent))
+    if file.endswith(".sql"):
+        os.write(answer, (json.dumps(_of_script(Path(file), spec)) + "\n").encode())
+        sys.exit()
+    entry_class = spec.configuration.get(packages.ENTRY_CLASS, "")
     try:
-        runpy.run_path(file, run_name="__main__")
+        program_entry.run(Path(file), arguments, folder, entry_class)
         run_context.wait_for_jobs()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     sys.exit(f"{file} ended without executing a job")
+
+
+def _of_script(file: Path, spec: JobSpec) -> dict[str, Any]:
+    try:
+        return sql_program.plan(sql_program.read(file), spec.parallelism)
+    except SqlError as error:
+        sys.exit(f"{file.name}: {error}")
 
 
 def _no_query(*_: Any, **__: Any) -> Any:

@@ -13,7 +13,7 @@ from headrace.metrics import MetricGroup
 from headrace.runtime.bound_state import bind
 from headrace.runtime.measures import Group, Measures
 from headrace.runtime.operators.operator import KeyedContext
-from headrace.runtime.program import Program
+from headrace.runtime.program import Node, Program
 
 A = TypeVar("A", bound=Accumulator[Any, Any])
 
@@ -23,13 +23,14 @@ class TaskContext(api.RuntimeContext):
 
     def __init__(
         self,
-        task: str,
+        node: Node,
         program: Program,
         measures: Measures,
         subtask: int = 0,
         keyed: KeyedContext | None = None,
     ) -> None:
-        self._task = task
+        self._task = node.name
+        self._node = node.id
         self._program = program
         self._measures = measures
         self._subtask = subtask
@@ -62,7 +63,7 @@ class TaskContext(api.RuntimeContext):
         return self._program.job_parameters.get(key, default_value)
 
     def get_metrics_group(self) -> MetricGroup:
-        return Group(self._measures)
+        return Group(self._measures, self._node)
 
     def get_distributed_cache(self) -> api.DistributedCache:
         return _CachedFiles(self._program.cached_files)
@@ -73,7 +74,7 @@ class TaskContext(api.RuntimeContext):
         if name in self._accumulators:
             raise ValueError(f"{self._task!r} has an accumulator {name!r} already")
         self._accumulators[name] = accumulator
-        self._measures.accumulate(name, accumulator)
+        self._measures.accumulate(name, accumulator, self._node)
 
     def get_accumulator(self, name: str) -> Accumulator[Any, Any] | None:
         return self._accumulators.get(name)

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from headrace.runtime.frames import MAX_WATERMARK, MIN_WATERMARK
 from headrace.runtime.program import Generator
 
 #: The split of a generator that makes no watermarks, or is behind an exchange.
 ANY = "*"
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What holds an operator's watermark back: the split that is furthest behind ("" without any)
+    and where it is; splits that are idle, and do not count meanwhile."""
+
+    watermark: int
+    split: str
+    idle: tuple[str, ...]
 
 
 class SplitWatermarks:
@@ -39,16 +50,29 @@ class SplitWatermarks:
     def of(self, generators: Iterable[Generator], time: int) -> int:
         """MIN_WATERMARK while a split that is not idle has not spoken. When all are idle, that of
         the one that was idle last: until then the others did not count any more."""
+        alive = self._alive(generators, time)[0]
+        return min((self._watermarks.get(s, MIN_WATERMARK) for s in alive), default=MIN_WATERMARK)
+
+    def holding(self, generators: Iterable[Generator], time: int) -> Holding:
+        """As `of`, and why."""
+        alive, idle = self._alive(generators, time)
+        marks = [(self._watermarks.get(split, MIN_WATERMARK), split) for split in sorted(alive)]
+        watermark, split = min(marks, default=(MIN_WATERMARK, ""))
+        return Holding(watermark, split, tuple(sorted(set(idle) - set(alive))))
+
+    def _alive(self, generators: Iterable[Generator], time: int) -> tuple[list[str], list[str]]:
+        """Splits that count, and those that are idle; when all are, the last one counts."""
         idle_since = {
             split: self._idle_since(split, generator.strategy.idle_timeout, time)
             for generator in generators
             for split in self._splits(generator)
         }
         alive = [split for split, since in idle_since.items() if since is None]
+        idle = [split for split, since in idle_since.items() if since is not None]
         if not alive and idle_since:
             last = max(since for since in idle_since.values() if since is not None)
             alive = [split for split, since in idle_since.items() if since == last]
-        return min((self._watermarks.get(s, MIN_WATERMARK) for s in alive), default=MIN_WATERMARK)
+        return alive, idle
 
     def restart_clocks(self, time: int) -> None:
         """From now on every split has its whole idle timeout again."""

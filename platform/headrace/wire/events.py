@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar
 
+from headrace.wire.columns import Column
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -91,6 +93,9 @@ class CheckpointCompleted(Event):
     #: [number, sum, smallest, largest].
     gauges: dict[str, float] = field(default_factory=dict)
     distributions: dict[str, list[float]] = field(default_factory=dict)
+    #: Of each vertex: {"busy": [milliseconds of each subtask]} and, where it is the only one of
+    #: its level that keeps state, {"state_size": bytes, "state_rows"}.
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,31 @@ class Progressed(Event):
 
     KIND: ClassVar[str] = "progressed"
     lag: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Event):
+    """What the attempt has done up to now, under Flink's names: at most every two seconds, and at
+    its end. Ids have 32 hexadecimal digits, times are milliseconds."""
+
+    KIND: ClassVar[str] = "measured"
+    #: Of the job as a whole.
+    job: dict[str, float] = field(default_factory=dict)
+    #: By vertex, Flink's task scope; by operator, with what its own functions measure: columns
+    #: of `headrace.wire.columns`.
+    vertices: dict[str, dict[str, Column]] = field(default_factory=dict)
+    operators: dict[str, dict[str, Column]] = field(default_factory=dict)
+    #: A histogram for each pair: {"source", "sink": operators' ids, "to": "pre-commit" or
+    #: "visible", "count", "min", "max", "mean", "stddev", "p50", "p75", … "p999"}.
+    latency: list[dict[str, Any]] = field(default_factory=list)
+    #: topic -> partition -> {"lag", "read", "arriving", "trend" (per second), "catch_up" (s)}
+    partitions: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    #: operator -> {"watermark", "held_by": operator, "split", "idle": [splits]}
+    watermarks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: vertex -> [{"name", "type", "value"}]
+    accumulators: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    #: How often a function measured something under a name too many.
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +218,7 @@ KINDS: dict[str, type[Event]] = {
         CheckpointCompleted,
         CheckpointFailed,
         Progressed,
+        Measured,
         SavepointCompleted,
         SavepointFailed,
         SavepointDisposed,

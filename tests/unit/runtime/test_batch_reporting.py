@@ -10,11 +10,13 @@ from typing import Any
 from headrace.common.accumulators import LongCounter
 from headrace.datastream import StreamExecutionEnvironment
 from headrace.runtime import job_sink
-from headrace.runtime.batch_reporting import BatchReporting
+from headrace.runtime.batch_reporting import MOST_NAMES, BatchReporting
 from headrace.runtime.context import RunContext, StopRequest
 from headrace.runtime.job_sink import BatchReport
 from headrace.runtime.kafka_sources import KafkaSources
+from headrace.runtime.measures import LEFT_OUT
 from headrace.runtime.spark_offsets import SparkOffsets
+from headrace.wire import events
 
 
 class Progress(dict[str, Any]):
@@ -87,7 +89,10 @@ def test_progress_is_fetched_only_when_there_is_some(tmp_path: Path) -> None:
     query.ends(2, run="second")
     assert reporting.take(query)
     assert query.fetched == 3
-    assert [event.checkpoint_id for event in told.events] == [1, 2, 3]
+    reporting.tell_last()
+    made = [event for event in told.events if isinstance(event, events.CheckpointCompleted)]
+    assert [event.checkpoint_id for event in made] == [1, 2, 3]
+    assert isinstance(told.events[-1], events.Measured)
 
 
 def test_what_a_driver_did_not_live_to_drop_counts_once(tmp_path: Path) -> None:
@@ -105,3 +110,15 @@ def test_what_a_driver_did_not_live_to_drop_counts_once(tmp_path: Path) -> None:
         assert reporting.results == {"seen": 3, "sum": 40}
         assert [event.counters["seen"] for event in told.events] == [3]
         assert not left.exists()
+
+
+def test_a_job_keeps_some_hundred_counters(tmp_path: Path) -> None:
+    left = tmp_path / job_sink.REPORTS / f"{0:012d}.pickle"
+    left.parent.mkdir(parents=True)
+    report = BatchReport(0, time=5, visible_at=9)
+    report.metrics.counters = {f"user {n}": 1 for n in range(MOST_NAMES + 7)}
+    left.write_bytes(pickle.dumps(report))
+    reporting = reporting_of(tmp_path, Told(), completed=0)
+    assert len(reporting.counters) == MOST_NAMES + 1
+    assert reporting.counters[LEFT_OUT] == 7
+    assert reporting.counters["user 0"] == 1

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from headrace.runtime import plain_progress
+from headrace.runtime.measuring.plain_measures import PlainMeasures, places
 from headrace.runtime.plain_writer import Described
+from headrace.wire import columns
+from headrace.wire.operator_ids import operator_id
 
 
 def progress(**changes: Any) -> dict[str, Any]:
@@ -58,3 +61,32 @@ def test_the_graph_has_each_query_between_its_sources_and_its_sink() -> None:
     ]
     assert [each["id"] for each in nodes[2]["predecessors"]] == [1, 2]
     assert [each["id"] for each in nodes[3]["predecessors"]] == [3]
+
+
+def test_figures_have_the_places_of_the_plan() -> None:
+    queries = [Described("a", ["kafka", "rate"], "kafka"), Described("b", ["rate"], "console")]
+    assert [places(queries, name) for name in "ab"] == [([1, 2], 3, 4), ([5], 6, 7)]
+    nodes = plain_progress.plan(queries, 2)["nodes"]
+    assert [node["id"] for node in nodes if node["pact"] == "Operator"] == [3, 6]
+
+
+def test_queries_measure_what_spark_tells() -> None:
+    now = 10.0
+    measures = PlainMeasures(2, lambda: now)
+    queries = [Described("totals", ["kafka"], "kafka")]
+    found = progress(sources=[{"numInputRows": 5}])
+    for _ in range(2):
+        now += 1
+        behind = {"clicks": {"0": 2}}
+        measures.batch(queries, "totals", found, {"clicks": {"0": 10}}, behind, 1_500)
+    told = measures.due()
+    assert told is not None
+    source, query, sink = (
+        columns.rows(told.vertices[operator_id(f"node-{n}")], 2) for n in (1, 2, 3)
+    )
+    assert [row.get("numRecordsIn") for row in query] == [10, None]
+    assert (query[1]["busyTimeMsPerSecond"], query[1]["currentInputWatermark"]) == (40, 1_500)
+    assert source[0]["backPressuredTimeMsPerSecond"] == 40
+    assert sink[0]["numRecordsInPerSecond"] == 4
+    assert told.partitions["clicks"]["0"]["lag"] == 2
+    assert measures.last() is None

@@ -1,40 +1,11 @@
 // The charts of a job: bounded columns from the server, drawn by uPlot, kept up to date.
 
 import { Columns } from "./columns.js";
+import { HEIGHT, axes, bytes, colour, count, line, onTheme, powers, time, top } from "./plots.js";
 import { serverNow } from "./times.js";
 
 const box = document.getElementById("charts");
-const HEIGHT = 168;
 const LEAST_SECONDS = 120;
-
-const letters = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
-const three = (v) => Number(v.toPrecision(3)).toString();
-
-function count(v) {
-  if (v == null) return "–";
-  for (const [unit, letter] of letters) if (Math.abs(v) >= unit) return `${three(v / unit)} ${letter}`;
-  return three(v);
-}
-
-function time(ms) {
-  if (ms == null) return "–";
-  if (ms >= 3_600_000) return `${three(ms / 3_600_000)} h`;
-  if (ms >= 60_000) return `${three(ms / 60_000)} min`;
-  return ms >= 1000 ? `${three(ms / 1000)} s` : `${three(ms)} ms`;
-}
-
-function bytes(v) {
-  if (v == null) return "–";
-  for (const [power, name] of [[40, "TiB"], [30, "GiB"], [20, "MiB"], [10, "KiB"]]) {
-    if (v >= 2 ** power) return `${three(v / 2 ** power)} ${name}`;
-  }
-  return `${three(v)} B`;
-}
-
-// Steps of an axis in bytes: halves and wholes of binary units.
-const powers = Array.from({ length: 50 }, (_, i) => 2 ** i);
-
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
 
 const CHARTS = {
   in: { say: count, series: [["records", "records_in", 1]] },
@@ -62,7 +33,8 @@ async function load(fresh) {
   try {
     const answer = await fetch(`${box.dataset.series}?${query}`, { cache: "no-store" });
     if (!answer.ok || number !== asked) return;
-    data.take(await answer.json(), fresh);
+    const found = await answer.json();
+    data.take(found, fresh || found.whole);
     draw();
   } catch {
     // The page says itself that the connection is lost; the next news asks again.
@@ -70,15 +42,6 @@ async function load(fresh) {
 }
 
 // --- drawing --------------------------------------------------------------------------------------
-
-const probe = document.createElement("span");
-probe.hidden = true;
-document.body.append(probe);
-
-function colour(token) {
-  probe.style.color = `var(--${token})`;
-  return getComputedStyle(probe).color;
-}
 
 const charts = [];
 
@@ -113,10 +76,6 @@ function keyOf(spec) {
 }
 
 function options(spec, key, holder) {
-  const soft = colour("ink-soft");
-  const grid = { stroke: colour("chart-grid"), width: 1 };
-  const font = `11.5px ${getComputedStyle(document.body).fontFamily}`;
-  const axis = { stroke: soft, font, ticks: { show: false }, grid };
   return {
     width: holder.clientWidth || 300,
     height: HEIGHT,
@@ -124,22 +83,11 @@ function options(spec, key, holder) {
     legend: { show: false },
     cursor: { sync: { key: "job" }, drag: { x: false, y: false }, y: false, points: { size: 6 } },
     scales: { x: { time: true, range: () => xRange() }, y: { range: (_, __, max) => [0, top(max)] } },
-    axes: [
-      { ...axis, size: 26, space: 70, gap: 4, values: (_, ticks) => ticks.map((t) => clock.format(t * 1000)) },
-      { ...axis, size: 58, space: 34, gap: 6, incrs: spec.steps, values: (_, ticks) => ticks.map(spec.say) },
-    ],
-    series: [{}, ...spec.series.map(([label, , tone], i) => line(label, tone, spec, i))],
+    axes: axes(spec.say, () => data.seconds, spec.steps),
+    series: [{}, ...spec.series.map(([label, , tone], i) => line(label, tone, i === 0))],
     hooks: { setCursor: [(plot) => say(plot, spec, key)], draw: [markAttempts] },
   };
 }
-
-function line(label, tone, spec, i) {
-  const stroke = colour(`chart-${tone}`);
-  const fill = i === 0 ? stroke.replace(/^rgb\((.*)\)$/, "rgba($1, 0.1)") : undefined;
-  return { label, stroke, width: 1.6, fill, points: { show: false }, spanGaps: false };
-}
-
-const top = (max) => (max > 0 ? max * 1.12 : 1);
 
 // The range up to now; of a young job, what there is of it.
 function xRange() {
@@ -208,8 +156,7 @@ function start() {
     if (detail.newest) box.classList.remove("is-empty");
     catchUp();
   });
-  document.addEventListener("headrace:theme", rebuild);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", rebuild);
+  onTheme(rebuild);
   new ResizeObserver(resize).observe(box);
   box.addEventListener("click", choose);
   // Time goes on where nothing comes in.

@@ -1,4 +1,4 @@
-// Actions on a job ask first, in a dialog; without JavaScript their links lead to a page that asks.
+// Changes ask first, in a dialog; without JavaScript their links lead to a page that asks.
 
 export function startConfirm() {
   const dialog = document.getElementById("confirm");
@@ -12,10 +12,10 @@ export function startConfirm() {
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     opener = link;
-    const { verb, subject, consequence } = link.dataset;
+    const { verb, subject, consequence, noun = "job" } = link.dataset;
     document.getElementById("confirm-title").textContent = `${verb} ${subject}?`;
     document.getElementById("confirm-text").textContent = consequence;
-    button.textContent = `${verb} job`;
+    button.textContent = `${verb} ${noun}`;
     button.classList.toggle("is-bad", link.classList.contains("is-bad"));
     form.action = link.href;
     dialog.showModal();

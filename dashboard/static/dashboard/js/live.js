@@ -39,7 +39,7 @@ function connect() {
   source = new EventSource(main.dataset.live);
   source.addEventListener("regions", (event) => receive(JSON.parse(event.data), "live"));
   source.addEventListener("beat", (event) => receive(JSON.parse(event.data), "live"));
-  source.addEventListener("gone", () => end("This job does not exist any more."));
+  source.addEventListener("gone", () => end("What this page shows does not exist any more."));
   source.onerror = onError;
 }
 
@@ -65,9 +65,10 @@ function onError() {
 
 async function poll() {
   try {
-    const answer = await fetch(`${main.dataset.live}?poll`, { cache: "no-store" });
+    const live = main.dataset.live;
+    const answer = await fetch(`${live}${live.includes("?") ? "&" : "?"}poll`, { cache: "no-store" });
     if (answer.status === 401) return end("Your login has ended.", true);
-    if (answer.status === 410) return end("This job does not exist any more.");
+    if (answer.status === 410) return end("What this page shows does not exist any more.");
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     receive(await answer.json(), "poll");
     // The server is there: try the stream again, rarely if it never came through.

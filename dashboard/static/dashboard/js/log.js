@@ -12,13 +12,16 @@ const follow = document.getElementById("follow");
 const find = document.getElementById("log-find");
 const size = document.getElementById("log-size");
 
+const still = box !== null && "still" in box.dataset; // a piece from the middle: nothing follows
 const utf8 = new TextEncoder();
 
 let start = Number(box?.dataset.start);
 let end = Number(box?.dataset.end);
 
 function begin() {
-  for (const id of ["follow-box", "log-find"]) document.getElementById(id).hidden = false;
+  find.hidden = false;
+  document.getElementById("follow-box").hidden = still;
+  if (still) follow.checked = false;
   document.getElementById("attempt-go").hidden = true;
   document.getElementById("attempt").addEventListener("change", (event) => event.target.form.submit());
   earlier.hidden = start === 0;
@@ -30,7 +33,7 @@ function begin() {
   });
   follow.addEventListener("change", toBottom);
   toBottom();
-  next();
+  if (!still) next();
 }
 
 const toBottom = () => follow.checked && (box.scrollTop = box.scrollHeight);

@@ -33,6 +33,11 @@ class AssignTimestamps(StatelessOperator):
         self._newest: dict[str, int] = {}
         self._generators: dict[str, _Generating] = {}
 
+    @property
+    def newest(self) -> int:
+        """The latest timestamp since `start`."""
+        return max(self._newest.values(), default=MIN_WATERMARK)
+
     def process(self, elements: list[Element], output: Output) -> None:
         if not elements:
             return

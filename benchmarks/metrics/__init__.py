@@ -1,0 +1,1 @@
+"""What metrics cost: being recorded, kept, and asked for."""

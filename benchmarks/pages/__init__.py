@@ -1,0 +1,1 @@
+"""How long the pages take with a full database."""
