@@ -104,7 +104,7 @@ def test_windows_of_all_kinds(spark: SparkSession, clicks: str, tmp_path: Path) 
         last,
     }
     assert shown("session_") == {("00:00:01", "a", 8, 3), ("00:00:59", "b", 3, 1), last}
-    assert output(tmp_path / "tumble")[0]["s"] == "2020-01-01 00:00:00.000"
+    assert output(tmp_path / "tumble")[0]["s"] == "2020-01-01 00:00:00"
 
 
 def test_tables_that_end_are_joined_unnested_and_printed(
@@ -166,6 +166,12 @@ def test_tables_that_end_are_joined_unnested_and_printed(
             "INSERT INTO out SELECT a, 1 FROM x",
             "'rows': no option of connector 'datagen'",
         ),
+        ("CREATE VIEW clicks AS SELECT 1 AS a", "clicks exists already"),
+        (
+            "CREATE TABLE x (a INT) WITH ('connector' = 'filesystem', 'format' = 'csv', "
+            "'path' = '/no/such/folder'); INSERT INTO out SELECT 'x', a FROM x",
+            "table x: .PATH_NOT_FOUND",
+        ),
         ("DROP TABLE nowhere", "there is no table nowhere"),
         ("SET 'execution.checkpointing.interval' = 'soon'", "is no duration"),
         (
@@ -206,7 +212,7 @@ DIFFERENT = {
     "-7 / 2": "-3",
     "CAST(9007199254740993 AS BIGINT) / 1": "9007199254740993",
     "CAST(7 AS DOUBLE) / 2": "3.5",
-    "CAST(1 AS DECIMAL(4, 2)) / 4": "0.25000000",
+    "CAST(1 AS DECIMAL(4, 2)) / 3": "0.3333333333333",
     "CAST(b AS STRING)": "TRUE",
     "CAST(at AS STRING)": "2020-01-01 00:00:01.000",
     "CAST('abcdef' AS VARCHAR(3))": "abc",
@@ -277,7 +283,7 @@ def test_what_is_done_is_not_done_again(
     script += "INSERT INTO out SELECT k, COUNT(*) FROM clicks GROUP BY k"
     for _ in range(2):
         run(spark, script, tmp_path)
-        assert [row["n"] for row in output(tmp_path / "out")] == [1, 1, 2]
+        assert sorted(row["n"] for row in output(tmp_path / "out")) == [1, 1, 2]
     assert isinstance(context.reporter, Events)
     assert [type(each) for each in context.reporter.found[:2]] == [events.Planned, events.Running]
 

@@ -117,12 +117,20 @@ def as_written(column: Column, *, iso: bool) -> SparkColumn:
     """A value as text of JSON and CSV has it in Flink, where Spark's would be another."""
     value = F.col(f"`{_safe(column.name)}`")
     if column.kind == "TIMESTAMP":
-        zone = "'Z'" if column.written.startswith("TIMESTAMP_LTZ") else ""
-        between = "'T'" if iso else " "
-        value = F.date_format(value, f"yyyy-MM-dd{between}HH:mm:ss.SSS{zone}")
+        # TIMESTAMP_LTZ, or TIMESTAMP WITH LOCAL TIME ZONE
+        value = _time(value, in_utc="L" in column.written, iso=iso)
     elif column.kind == "BINARY":
         value = F.base64(value)
     return value
+
+
+def _time(value: SparkColumn, *, in_utc: bool, iso: bool) -> SparkColumn:
+    """With as many digits of a second as it has, like CAST to STRING in Spark."""
+    if in_utc:
+        value = F.to_utc_timestamp(value, F.current_timezone())
+    text = value.cast("string")
+    text = F.replace(text, F.lit(" "), F.lit("T")) if iso else text
+    return F.concat(text, F.lit("Z")) if in_utc else text
 
 
 def _safe(name: str) -> str:
