@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from headrace.runtime import context as run_context
 from headrace.runtime import sql_program
+from headrace.sql import statements
 from headrace.sql.errors import SqlError
 from headrace.wire import events
 from headrace.wire.spec import JobSpec
@@ -38,6 +39,18 @@ class Events:
 
     def report(self, event: events.Event) -> None:
         self.found.append(event)
+
+
+MINUTES = (
+    "CREATE VIEW minutes AS SELECT window_time AS rt, k, SUM(n) AS s "
+    "FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(at), INTERVAL '1' MINUTE)) "
+    "GROUP BY window_start, window_end, window_time, k;"
+)
+COARSER = (
+    "INSERT INTO coarser SELECT MAX(rt), window_end, k, SUM(s), COUNT(*) "
+    "FROM TABLE(TUMBLE(TABLE minutes, DESCRIPTOR(rt), INTERVAL '10' MINUTE)) "
+    "GROUP BY window_start, window_end, k;"
+)
 
 
 @pytest.fixture
@@ -84,6 +97,7 @@ def test_windows_of_all_kinds(spark: SparkSession, clicks: str, tmp_path: Path) 
         "TUMBLE_END(at, INTERVAL '1' MINUTE), k, SUM(n), SUM(half) FROM clicks "
         "GROUP BY TUMBLE(at, INTERVAL '1' MINUTE), k;"
     )
+    script += sink("coarser", columns, tmp_path) + MINUTES + COARSER
     run(spark, script, tmp_path)
 
     def shown(name: str) -> set[tuple[str, str, int, int]]:
@@ -104,7 +118,22 @@ def test_windows_of_all_kinds(spark: SparkSession, clicks: str, tmp_path: Path) 
         last,
     }
     assert shown("session_") == {("00:00:01", "a", 8, 3), ("00:00:59", "b", 3, 1), last}
+    coarser = output(tmp_path / "coarser")
+    assert {(row["s"][11:], row["k"], row["n"]) for row in coarser} == {
+        ("00:00:59.999", "a", 8),
+        ("00:00:59.999", "b", 3),
+        ("00:13:59.999", "z", 1),
+    }
     assert output(tmp_path / "tumble")[0]["s"] == "2020-01-01 00:00:00"
+
+
+def test_windows_of_windows_are_streamed(spark: SparkSession, clicks: str, tmp_path: Path) -> None:
+    columns = "s TIMESTAMP(3), e TIMESTAMP(3), k STRING, n BIGINT, c BIGINT"
+    script = clicks + sink("coarser", columns, tmp_path) + MINUTES + COARSER
+    session = spark.newSession()
+    [(prepared, _)] = sql_program._prepared(statements.parse(script), session, {})
+    assert prepared.is_stream
+    assert not prepared.changing
 
 
 def test_tables_that_end_are_joined_unnested_and_printed(
@@ -245,7 +274,7 @@ def test_functions_mean_what_they_mean_in_flink(
         "INSERT INTO shown SELECT CONCAT_WS(' ', CAST(n AS STRING), CAST(d AS STRING), "
         "CAST(h / 3 AS STRING)) FROM halves;"
         "INSERT INTO shown SELECT v FROM (SELECT ARRAY["
-        + ", ".join(f"CAST({each} AS VARCHAR)" for each in DIFFERENT)
+        + ", ".join(f"'' || ({each})" for each in DIFFERENT)
         + "] AS vs FROM rows_ WHERE n = 2) LEFT JOIN UNNEST(vs) AS u (v) ON TRUE;"
     )
     (tmp_path / "in").mkdir()
