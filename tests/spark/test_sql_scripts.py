@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from headrace.runtime import context as run_context
 from headrace.runtime import sql_program
-from headrace.sql import statements
+from headrace.sql import formats, statements
 from headrace.sql.errors import SqlError
 from headrace.wire import events
 from headrace.wire.spec import JobSpec
@@ -321,3 +322,27 @@ def test_what_is_done_is_not_done_again(
     with pytest.raises(SqlError, match="2 columns"):
         run(spark, faulty, tmp_path)
     assert "new" not in str(output(tmp_path / "out"))
+
+
+def test_records_that_cannot_be_read(spark: SparkSession) -> None:
+    table = "CREATE TABLE x (a INT, at TIMESTAMP(3), s STRING) WITH ('connector' = 'print')"
+    [statement] = statements.parse(table)
+    assert isinstance(statement, statements.CreateTable)
+    columns = statement.table.columns
+
+    def read(kind: str, lenient: bool, *records: str) -> list[tuple[Any, ...]]:
+        form = formats.Format(kind, lenient=lenient)
+        rows = spark.createDataFrame([(bytearray(each, "utf-8"),) for each in records], "v binary")
+        whole, fields = formats.read(F.col("v"), form, columns, "r")
+        frame = rows.select("*", whole).where(formats.readable(form, "r", "v")).select(*fields)
+        return [(row.a, row.at is not None, row.s) for row in frame.collect()]
+
+    partly = '{"a": "x", "at": "nope", "s": "kept"}'
+    good = ' {"a": 1, "at": "2020-01-01 00:00:00"}'
+    broken = ("no json", '{"a": 1', "", "[]", "5")
+    # as in Flink, a field that does not fit is NULL and the rest of the record is there
+    assert read("json", True, partly, good, *broken) == [(None, False, "kept"), (1, True, None)]
+    assert read("csv", True, "1,2020-01-01 00:00:00,", "x,,y", "1") == [(1, True, "")]
+    for each in (partly, "", "5"):
+        with pytest.raises(Exception, match=r"MALFORMED|no JSON object|parse|CAST_INVALID"):
+            read("json", False, each)

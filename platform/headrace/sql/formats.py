@@ -51,11 +51,15 @@ def of(options: Options, prefix: str = "") -> Format:
 def readable(found: Format, record: str, raw: str) -> str:
     """Condition that what `read` has put into column `record`, of the bytes in column `raw`, is a
     record. One whose fields are partly wrong is: those are NULL, as in Flink."""
+    text = f"CAST({raw} AS STRING)"
+    is_object = f"startswith(ltrim({text}), '{{')"
+    if found.kind == "json" and not found.lenient:  # Spark would make a row of NULLs of some
+        return f"if({is_object}, true, raise_error('a record of format json is no JSON object'))"
     if not found.lenient or found.kind == "raw":
         return "true"
     whole = f"{record}.{_BROKEN} IS NULL"
     if found.kind == "json":
-        whole = f"({whole} OR get_json_object(CAST({raw} AS STRING), '$') IS NOT NULL)"
+        whole = f"{is_object} AND ({whole} OR get_json_object({text}, '$') IS NOT NULL)"
     return f"{record} IS NOT NULL AND {whole}"
 
 
