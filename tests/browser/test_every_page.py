@@ -42,6 +42,10 @@ UNREACHABLE = """() => {
 }"""
 
 
+#: The page has heard of its new size, and is drawn anew.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 @pytest.fixture
 def window(
     chromium: Browser, web: Web, alice: User, watched: Watched
@@ -81,6 +85,7 @@ def visit(page: Page, address: str) -> list[str]:
     problems += sideways(page)
     problems += [f"dark: {one}" for one in in_colours(page, "dark", ["color-contrast"])]
     page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.evaluate(DRAWN)
     problems += [f"narrow: {one}" for one in (*sideways(page), *in_colours(page, "light", None))]
     page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     return problems

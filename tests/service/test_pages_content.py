@@ -285,7 +285,7 @@ def test_the_log_is_shown_from_its_end_and_goes_on_from_there(
     assert (answer["start"], answer["end"], answer["size"]) == (size - 18, size, size)
     file_answer = client.get(f"/jobs/{job.pk}/log/1/file/")
     assert "attachment" in file_answer["Content-Disposition"]
-    assert len(b"".join(file_answer)) == size  # type: ignore[arg-type]
+    assert len(b"".join(file_answer)) == size
 
 
 def test_the_whole_log_is_searched_and_read_from_a_match_on(client: Client, tmp_path: Path) -> None:

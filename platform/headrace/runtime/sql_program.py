@@ -50,6 +50,7 @@ class _Catalogs:
         if batch not in self._known:
             session = self._spark.newSession() if batch else self._spark
             session.conf.set("spark.sql.caseSensitive", "true")  # as names are in Flink
+            kafka.register(session)
             self._known[batch] = (Catalog(session, batch=batch), session, 0)
         catalog, session, begin = self._known[batch]
         for each in self._said[begin:]:
@@ -78,7 +79,6 @@ def run(script: str, configuration: Mapping[str, str], spark: SparkSession | Non
     if not any(isinstance(each, Insert) for each in parsed):
         raise SqlError("the script has no INSERT INTO: nothing would run")
     session = spark or SparkSession.builder.appName("sql").getOrCreate()
-    kafka.register(session)
     prepared = _prepared(parsed, session, dict(configuration))
     context = run_context.launched()
     if context is not None and not any(each.is_stream for each, _ in prepared):

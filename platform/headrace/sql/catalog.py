@@ -51,6 +51,11 @@ class Catalog:
         self._tables[table.name] = table
 
     def create_view(self, statement: CreateView) -> None:
+        known = statement.name in self._tables or statement.name in self._views
+        if known and statement.if_not_exists:
+            return
+        if known and not (statement.replace and statement.name in self._views):
+            raise SqlError(f"{statement.name} exists already; DROP it before", statement.query.line)
         frame, updating = self.query(statement.query)
         if statement.columns:
             if len(statement.columns) != len(frame.columns):
@@ -126,7 +131,10 @@ class Catalog:
                 f"table {table.name}: connector '{table.connector}' can be written, not read",
                 table.line,
             )
-        frame = source(self._spark, table, batch=self._batch)
+        try:
+            frame = source(self._spark, table, batch=self._batch)
+        except AnalysisException as error:
+            raise SqlError(f"table {table.name}: {reason(error)}", table.line) from None
         for column in table.columns:
             if column.expression is not None:
                 frame = self._computed(frame, column.name, column.expression)

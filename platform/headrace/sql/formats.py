@@ -51,11 +51,15 @@ def of(options: Options, prefix: str = "") -> Format:
 def readable(found: Format, record: str, raw: str) -> str:
     """Condition that what `read` has put into column `record`, of the bytes in column `raw`, is a
     record. One whose fields are partly wrong is: those are NULL, as in Flink."""
+    text = f"CAST({raw} AS STRING)"
+    is_object = f"startswith(ltrim({text}), '{{')"
+    if found.kind == "json" and not found.lenient:  # Spark would make a row of NULLs of some
+        return f"if({is_object}, true, raise_error('a record of format json is no JSON object'))"
     if not found.lenient or found.kind == "raw":
         return "true"
     whole = f"{record}.{_BROKEN} IS NULL"
     if found.kind == "json":
-        whole = f"({whole} OR get_json_object(CAST({raw} AS STRING), '$') IS NOT NULL)"
+        whole = f"{is_object} AND ({whole} OR get_json_object({text}, '$') IS NOT NULL)"
     return f"{record} IS NOT NULL AND {whole}"
 
 
@@ -117,12 +121,20 @@ def as_written(column: Column, *, iso: bool) -> SparkColumn:
     """A value as text of JSON and CSV has it in Flink, where Spark's would be another."""
     value = F.col(f"`{_safe(column.name)}`")
     if column.kind == "TIMESTAMP":
-        zone = "'Z'" if column.written.startswith("TIMESTAMP_LTZ") else ""
-        between = "'T'" if iso else " "
-        value = F.date_format(value, f"yyyy-MM-dd{between}HH:mm:ss.SSS{zone}")
+        # TIMESTAMP_LTZ, or TIMESTAMP WITH LOCAL TIME ZONE
+        value = _time(value, in_utc="L" in column.written, iso=iso)
     elif column.kind == "BINARY":
         value = F.base64(value)
     return value
+
+
+def _time(value: SparkColumn, *, in_utc: bool, iso: bool) -> SparkColumn:
+    """With as many digits of a second as it has, like CAST to STRING in Spark."""
+    if in_utc:
+        value = F.to_utc_timestamp(value, F.current_timezone())
+    text = value.cast("string")
+    text = F.replace(text, F.lit(" "), F.lit("T")) if iso else text
+    return F.concat(text, F.lit("Z")) if in_utc else text
 
 
 def _safe(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +18,7 @@ from headrace.sql import files, kafka
 from headrace.sql.errors import SqlError, reason
 from headrace.sql.options import Options
 from headrace.sql.statements import Insert
-from headrace.sql.tables import Table
+from headrace.sql.tables import Column, Table
 
 _UPDATABLE = ("upsert-kafka", "print", "blackhole")
 
@@ -134,7 +135,7 @@ def _fitted(statement: Insert, table: Table, rows: DataFrame) -> DataFrame:
         if each.name not in at and each.not_null:
             raise SqlError(f"column {each.name} of {table.name} is NOT NULL and not given", line)
         value = F.col(at[each.name]) if each.name in at else F.lit(None)
-        value = value.cast(each.kind)
+        value = _precise(value.cast(each.kind), each)
         if each.not_null or each.name in table.primary_key:
             value = _never_null(value, f"{table.name}.{each.name}")
         columns.append(value.alias(each.name))
@@ -142,6 +143,13 @@ def _fitted(statement: Insert, table: Table, rows: DataFrame) -> DataFrame:
         return numbered.select(*columns)
     except AnalysisException as error:
         raise SqlError(f"INSERT INTO {table.name}: {reason(error)}", line) from None
+
+
+def _precise(value: SparkColumn, column: Column) -> SparkColumn:
+    """A TIMESTAMP(3) has three digits of a second, as in Flink; Spark's have six."""
+    found = re.search(r"\((\d)\)", column.written) if column.kind == "TIMESTAMP" else None
+    unit = {"0": "SECOND", "3": "MILLISECOND"}.get(found[1]) if found is not None else None
+    return F.date_trunc(unit, value) if unit is not None else value
 
 
 def _never_null(value: SparkColumn, name: str) -> SparkColumn:

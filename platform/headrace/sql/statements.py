@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -30,6 +31,8 @@ class CreateView:
     name: str
     columns: list[str]
     query: Piece
+    if_not_exists: bool = False
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,9 +123,8 @@ def _plain(piece: Piece) -> str:
 
 
 def _create(piece: Piece) -> Statement:
-    at = 1
-    if piece.words("OR", "REPLACE", at=at):
-        at += 2
+    replace = piece.words("OR", "REPLACE", at=1)
+    at = 3 if replace else 1
     if piece.word(at) == "TEMPORARY":
         at += 1
     kind = piece.word(at)
@@ -131,13 +133,13 @@ def _create(piece: Piece) -> Statement:
     if kind == "TABLE":
         return CreateTable(tables.parse(piece, begin), exists)
     if kind == "VIEW":
-        return _view(piece, begin)
+        return dataclasses.replace(_view(piece, begin), if_not_exists=exists, replace=replace)
     raise SqlError(
         f"CREATE {kind or 'what?'} is not run here: tables and views can be created", piece.line
     )
 
 
-def _view(piece: Piece, at: int) -> Statement:
+def _view(piece: Piece, at: int) -> CreateView:
     name, at = qualified(piece, at)
     columns: list[str] = []
     if piece.word(at) == "(":

@@ -108,15 +108,22 @@ class Piece:
         raise SqlError("a parenthesis is not closed", self.line_of(at))
 
     def split(self, separator: str = ",") -> Iterator[Piece]:
-        """At separators outside of parentheses and of types' angle brackets."""
-        depth = begin = 0
+        """At separators outside of brackets, of types' angle brackets too."""
+        depth = angles = begin = 0
         for n in range(len(self.tokens)):
             word = self.word(n)
-            depth += {"(": 1, "<": 1, ")": -1, ">": -1}.get(word, 0)
-            if word == separator and depth == 0:
+            depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(word, 0)
+            if word == "<" and (angles or self.word(n - 1) in _OF_TYPES):  # else it is less than
+                angles += 1
+            elif word == ">" and angles:
+                angles -= 1
+            if word == separator and depth == 0 and angles == 0:
                 yield self[begin:n]
                 begin = n + 1
         yield self[begin : len(self.tokens)]
+
+
+_OF_TYPES = ("ARRAY", "MAP", "ROW", "MULTISET")
 
 
 def _is_name(piece: Piece, at: int) -> bool:

@@ -7,13 +7,13 @@ error names the types. Nothing is run.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException
+from pyspark.logger import PySparkLogger
 from sqlglot import exp
 
 _WHOLE = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -48,7 +48,7 @@ def settle(tree: exp.Expr, analyse: Analyse) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """PySpark logs each error, these too."""
-    logger = logging.getLogger("SQLQueryContextLogger")
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
     before, logger.disabled = logger.disabled, True
     try:
         yield
@@ -120,10 +120,24 @@ def _without_distinct(node: exp.Avg) -> exp.Expr:
 
 def _division(node: exp.Expr, kinds: tuple[str, str]) -> exp.Expr | None:
     if not all(kind in _WHOLE for kind in kinds):
-        return None
+        return _with_whole_literals(node, kinds)
     wider = max(kinds, key=_WHOLE.index)
     whole = exp.IntDiv(this=node.this.copy(), expression=node.expression.copy())
     return exp.cast(whole, wider.lower())
+
+
+def _with_whole_literals(node: exp.Expr, kinds: tuple[str, str]) -> exp.Expr | None:
+    """A literal beside a decimal is an INT, of 10 digits; Spark would count the digits it has, and
+    give the quotient fewer."""
+    if not any(kind.startswith("DECIMAL") for kind in kinds):
+        return None
+    sides = [
+        exp.cast(each.copy(), kind.lower())
+        if kind in _WHOLE and isinstance(each, exp.Literal)
+        else each.copy()
+        for each, kind in zip((node.this, node.expression), kinds, strict=True)
+    ]
+    return exp.Div(this=sides[0], expression=sides[1])
 
 
 def _average(node: exp.Expr, kinds: tuple[str, str]) -> exp.Expr | None:

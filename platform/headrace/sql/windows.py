@@ -111,7 +111,7 @@ def replace(tree: exp.Expr, line: int) -> None:
         for source in windowed:
             _check_session(select, source, line)
         if windowed:
-            _replace_parts(select)
+            _replace_parts(_times_apart(select))
     for call in list(tree.find_all(exp.Anonymous)):
         _replace_group_window(call, line)
 
@@ -150,6 +150,39 @@ def _has_windows(source: exp.Expr) -> bool:
     if not isinstance(source, exp.Subquery) or not isinstance(source.this, exp.Select):
         return False
     return any(each.alias == COLUMN for each in source.this.expressions)
+
+
+def _times_apart(select: exp.Select) -> exp.Select:
+    """Of a SELECT that groups, `window_time` is told by one around it, where Spark still knows that
+    it moves with the watermark: windows of it can follow. The SELECT that groups."""
+    items = select.expressions
+    times = [each for each in items if _is_part(each.unalias()) and _is_time(each.unalias())]
+    starred = any(isinstance(each, exp.Star) for each in items)
+    if select.args.get("group") is None or not times or starred:
+        return select
+    inner = select.copy()
+    outer_items, inner_items = [], []
+    for n, each in enumerate(inner.expressions):
+        name = each.alias_or_name or f"_c{n}"
+        if _is_part(each.unalias()) and _is_time(each.unalias()):
+            time = exp.Anonymous(this="window_time", expressions=[exp.column(COLUMN)])
+            outer_items.append(exp.alias_(time, name, quoted=True))
+        else:
+            outer_items.append(exp.column(exp.to_identifier(name, quoted=True)))
+            inner_items.append(exp.alias_(each.unalias().copy(), name, quoted=True))
+    whole = exp.column(COLUMN, table=times[0].unalias().text("table") or None)
+    inner.set("expressions", [*inner_items, exp.alias_(whole, COLUMN)])
+    clause = "with_" if "with_" in select.arg_types else "with"
+    inner.set(clause, None)
+    for key in [key for key in select.args if key != clause]:
+        select.set(key, None)
+    select.set("expressions", outer_items)
+    select.from_(inner.subquery("__grouped", copy=False), copy=False)
+    return inner
+
+
+def _is_time(node: exp.Expr) -> bool:
+    return bool(node.name.lower() == "window_time")
 
 
 def _replace_parts(select: exp.Select) -> None:

@@ -52,6 +52,14 @@ def test_a_table_has_columns_of_all_kinds() -> None:
     assert clicks.options == {"connector": "kafka", "topic": "it's"}
 
 
+def test_what_is_less_than_and_arrays_do_not_hide_columns() -> None:
+    found = table(
+        "CREATE TABLE t (a INT, few AS a < 5, both AS ARRAY[a, a + 1], m MAP<INT, ARRAY<INT>>, "
+        "more AS a > 5, b INT) WITH ('connector' = 'print')"
+    )
+    assert [each.name for each in found.columns] == ["a", "few", "both", "m", "more", "b"]
+
+
 def test_views_inserts_and_drops() -> None:
     found = statements.parse(
         "CREATE VIEW v (a, b) AS SELECT 1, 2; INSERT INTO db.t (x, y) SELECT a, b FROM v;"
