@@ -33,6 +33,16 @@ def test_figures_are_packed(tmp_path: Path) -> None:
     assert len((tmp_path / rundir.JOURNAL).read_bytes()) < 1_000
 
 
+def test_what_is_no_number_keeps_no_event_from_being_recorded(tmp_path: Path) -> None:
+    writer = journal.JournalWriter(tmp_path)
+    writer.append(events.CheckpointCompleted(1, 0, 0, gauges={"a": float("nan"), "b": 1.5}))
+    writer.append(events.Measured(job={"x": float("-inf")}))
+    writer.close()
+    made, told = journal.read(tmp_path)
+    assert made.event == events.CheckpointCompleted(1, 0, 0, gauges={"a": None, "b": 1.5})  # type: ignore[dict-item]
+    assert told.event == events.Measured(job={"x": None})  # type: ignore[dict-item]
+
+
 def test_text_without_such_characters_stays_as_it_is() -> None:
     assert text.storable("line\n\tüñ \U0001f600 �") == "line\n\tüñ \U0001f600 �"
 

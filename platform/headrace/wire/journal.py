@@ -101,12 +101,18 @@ def _unpacked(values: dict[str, Any]) -> dict[str, Any]:
     packed = values.pop("packed", None)
     if packed is None:
         return values
-    return {**values, **json.loads(zlib.decompress(base64.b64decode(packed)))}
+    return {**values, **_loads(zlib.decompress(base64.b64decode(packed)))}
+
+
+def _loads(data: bytes) -> Any:
+    """NaN and infinity, which no database takes, as None: one such number would keep the row that
+    holds it, and all events behind it, from ever being recorded."""
+    return json.loads(data, parse_constant=lambda _: None)
 
 
 def _entry(line: bytes, position: int, path: Path) -> Entry:
     try:
-        values: dict[str, Any] = text.all_storable(_unpacked(json.loads(line)))
+        values: dict[str, Any] = text.all_storable(_unpacked(_loads(line)))
         return Entry(values["n"], values["at"], events.from_json(values), position)
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise ValueError(

@@ -247,3 +247,23 @@ def test_names_of_metrics_have_an_end() -> None:
     assert group.counter("user 1").get_count() == 0
     group.counter("user 1").inc(4)
     assert measures.take(BatchMetrics())[3, "user 1"].numbers == [5]
+
+
+def test_only_numbers_travel_and_a_gauge_that_raises_costs_no_record() -> None:
+    measures, report = Measures(), BatchMetrics()
+    group = Group(measures, 3)
+    group.counter("numpy").inc(np.int64(5))  # type: ignore[arg-type]
+    group.counter("none").inc(float("nan"))  # type: ignore[arg-type]
+    group.counter("huge").inc(1 << 70)
+    group.distribution("endless").update(float("inf"))
+    group.gauge("broken", lambda: 1 // 0)
+    group.gauge("word", lambda: "a word")  # type: ignore[arg-type, return-value]
+    group.gauge("half", lambda: np.float32(0.5))  # type: ignore[arg-type, return-value]
+    told = measures.take(report)
+    assert {name: each.numbers for (_, name), each in told.items()} == {
+        "numpy": [5],
+        "huge": [float(1 << 70)],
+        "half": [0.5],
+    }
+    assert {type(n) for each in told.values() for n in each.numbers} <= {int, float}
+    assert (report.counters["numpy"], report.gauges) == (5, {"half": 0.5})
