@@ -21,6 +21,8 @@ EXAMPLES = Path(__file__).parent / "examples"
 #: Of a program that is text, and of one that is an archive.
 MAX_BYTES = 5 * 1024 * 1024
 MAX_PACKAGE_BYTES = 100 * 1024 * 1024
+#: Of a file's name: file systems take 255, and it stands in names of other files.
+MAX_NAME = 200
 #: A Python file, a SQL script, and what Python can import: a zip, a wheel.
 SUFFIXES = (".py", ".sql", *packages.SUFFIXES)
 KINDS = f"a Python file (.py), an archive ({' or '.join(packages.SUFFIXES)}) or a script (.sql)"
@@ -67,7 +69,7 @@ def checked_name(name: str) -> str:
     """Without its folders. Raises UnusableFile for a file that is none of KINDS."""
     name = Path(name.replace("\\", "/")).name
     fits = name.endswith(SUFFIXES) and not name.startswith(".") and name.isprintable()
-    if not fits or len(name) > 200:
+    if not fits or len(name.encode()) > MAX_NAME:
         raise UnusableFile(f"{name!r} is no name of a program: it has to end as {KINDS} does")
     return name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import zipfile
@@ -111,6 +112,7 @@ def test_a_program_is_uploaded_listed_run_and_removed(client: APIClient, alice: 
         ("job.py", b"def", "SyntaxError"),
         ("job.zip", b"no zip", "no whole zip archive"),
         ("job.sql", b"\xff\xfe", "no text in UTF-8"),
+        ("é" * 150 + ".py", PROGRAM, "no name of a program"),
     ],
 )
 def test_what_cannot_be_run_is_refused_with_the_reason(
@@ -141,7 +143,7 @@ def test_the_body_says_how_a_program_runs(client: APIClient) -> None:
     assert (job.pk, job.name, job.parallelism) == (JOB_ID, "named", 3)
     assert job.arguments == ["--topic", "a b"]
     assert job.configuration["headrace.entry-class"] == "second"
-    assert job.configuration["k"] == "True"
+    assert job.configuration["k"] == "true"
 
 
 def test_names_of_older_clients_go_on_to_work(client: APIClient) -> None:
@@ -297,6 +299,24 @@ def test_a_plan_has_its_time(client: APIClient, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(planning, "SECONDS", 0.3)
     jar = uploaded(client, b"while True: pass", "long.py")
     assert "did not come to its execute() within" in why(client.get(f"/jars/{jar}/plan"))
+
+
+def test_what_leaves_the_planning_ends_with_it(client: APIClient) -> None:
+    program = b"""
+import subprocess
+child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+raise SystemExit(f"left {child.pid}")
+"""
+    told = why(client.get(f"/jars/{uploaded(client, program, 'leaves.py')}/plan"))
+    child = int(told.splitlines()[0].rpartition("left ")[2])
+    with contextlib.suppress(OSError):  # gone, or nobody has asked yet how it ended
+        assert Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+@pytest.mark.parametrize("told", ["[]", "7", "no JSON", '{"nodes": [{}]}', '{"nodes": 1}'])
+def test_a_program_that_tells_no_plan(told: str) -> None:
+    with pytest.raises(planning.NoPlan, match="something else"):
+        planning._checked(told.encode(), "job.py")
 
 
 def test_a_page_elsewhere_cannot_have_a_program_planned(client: APIClient, alice: User) -> None:
