@@ -19,6 +19,7 @@ from django.utils import timezone
 from dashboard import urls
 from jobs import planning
 from jobs.models import (
+    Alert,
     AlertChannel,
     AlertDelivery,
     AlertRule,
@@ -34,7 +35,7 @@ from jobs.models import (
     Upload,
 )
 from jobs.roles import Role
-from jobs.states import JobState, Wanted
+from jobs.states import AlertState, JobState, Wanted
 from tests.service import everything, pages
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +149,18 @@ def test_a_teams_rows_are_its_members_and_the_admins(admin: Client) -> None:
     live = stranger.get("/live/jobs/?poll").json()["regions"]["rows"]
     assert "fraud scores" not in live
     assert "fraud scores" in member.get("/live/jobs/?poll").json()["regions"]["rows"]
+
+
+def test_alerts_that_fire_are_counted_for_who_may_see_them(admin: Client) -> None:
+    """In the navigation, on the page and in what is told to one that is open."""
+    team = Team.objects.create(name="payments")
+    rule = AlertRule.objects.create(name="behind", kind=AlertRule.Kind.LAG, threshold=1)
+    for job in (pages.make_job(), pages.make_job("theirs", team=team)):
+        Alert.objects.create(rule=rule, job=job, state=AlertState.FIRING, since=timezone.now())
+    other = as_user(person("bill", Team.objects.create(name="other"), Role.VIEWER))
+    for client, count in ((admin, 2), (other, 1)):
+        assert f"<span>{count}</span>" in text_of(client, "/jobs/")
+        assert client.get("/live/jobs/?poll").json()["firing"] == count
 
 
 def test_who_may_only_look_sees_no_way_to_change_anything(db: None) -> None:
