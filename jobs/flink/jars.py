@@ -83,7 +83,7 @@ class Jar(JarView):
     def delete(self, request: Request, jar_id: str) -> Response:
         row = self.upload_to_run(jar_id)
         audit.record(request, "upload.delete", row)
-        row.delete()
+        uploads.remove(row)
         return Response({})
 
 

@@ -16,8 +16,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from jobs import planning
-from jobs.models import AuditEntry, Job, Membership, Team, Upload
+from jobs import artifacts, planning
+from jobs.models import AuditEntry, Job, JobVersion, Membership, Team, Upload
 from jobs.roles import Role
 
 pytestmark = pytest.mark.django_db
@@ -256,6 +256,58 @@ def test_uploading_can_be_switched_off(client: APIClient, settings: Settings) ->
     assert "switched off" in why(sent(client), 403)
     assert Upload.objects.count() == 1
     job_of(run(client, jar))
+
+
+# --- room --------------------------------------------------------------------------------------
+
+
+def stored(settings: Settings) -> list[str]:
+    return [path.name for path in settings.HEADRACE_ARTIFACTS.rglob("*") if path.is_file()]
+
+
+def test_a_file_goes_with_the_last_that_needs_it(
+    client: APIClient, settings: Settings, django_capture_on_commit_callbacks: Any
+) -> None:
+    def delete(jar: str) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            assert client.delete(f"/jars/{jar}").status_code == 200
+
+    one, same = uploaded(client), uploaded(client, name="same.py")
+    other = uploaded(client, b"print('another')")
+    assert sorted(stored(settings)) == ["job.py", "job.py", "same.py"]
+    job = job_of(run(client, same))
+
+    for jar in (one, same, other):
+        delete(jar)
+    assert sorted(stored(settings)) == ["job.py", "same.py"]
+    assert Path(job.entry).read_bytes() == PROGRAM
+
+    one = uploaded(client)
+    JobVersion.objects.all().delete()
+    job.delete()
+    delete(one)
+    assert list(settings.HEADRACE_ARTIFACTS.iterdir()) == []
+
+
+def test_what_is_needed_while_it_is_removed_is_put_back(settings: Settings) -> None:
+    artifact = artifacts.store(PROGRAM, "job.py")
+    answers = iter([False, True])
+    artifacts.remove(artifact.sha256, lambda: next(answers))
+    assert artifact.path.read_bytes() == PROGRAM
+    assert [path.name for path in settings.HEADRACE_ARTIFACTS.iterdir()] == [artifact.sha256]
+
+
+def test_uploads_have_bounds(client: APIClient, settings: Settings) -> None:
+    settings.HEADRACE_UPLOADS_EACH = 2
+    settings.HEADRACE_UPLOADS_BYTES = len(PROGRAM) + 10
+    jar = uploaded(client)
+    assert "HEADRACE_UPLOADS_BYTES" in why(sent(client, b"'more than ten bytes'"))
+    uploaded(client, b"'small'")
+    assert "HEADRACE_UPLOADS_EACH" in why(sent(client, b"1"))
+    assert len(stored(settings)) == 2
+
+    client.delete(f"/jars/{jar}")
+    uploaded(client, b"1")
 
 
 # --- plans -------------------------------------------------------------------------------------
