@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard import pages as live_pages
+from dashboard.views import threads
 from jobs import diagnostics, vertices
 from jobs.models import (
     Attempt,
@@ -186,6 +187,26 @@ def test_a_flame_graph_is_taken_shown_and_looked_into(client: Client, job: Job) 
     assert 'class="flame-above"' in inside
     busy_job.finish(job)
     assert "does not run any more" in text(client, path)
+
+
+def test_threads_of_the_driver_are_dumped(
+    client: Client, bob: Client, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "SECONDS", 0.0)
+    path = f"/jobs/{job.pk}/threads/"
+    assert "Take a thread dump" not in text(bob, path)
+    assert bob.post(path).status_code == 403
+    refused = client.post(path, follow=True).content.decode()
+    assert "There is no thread dump: the job has no driver that runs" in refused
+    Job.objects.filter(pk=job.pk).update(current_attempt=3)
+    Attempt.objects.filter(job=job, number=3).update(taskmanager=TaskManager.objects.get())
+    assert client.post(path).status_code == 302
+    assert "It was asked for" in text(client, path)
+    found = {"threads": [{"name": "MainThread <1>", "text": "at job.py:3 <module>"}]}
+    diagnostics.answer(Diagnosis.objects.get(), found)
+    page = text(bob, path)
+    assert "MainThread &lt;1&gt;" in page
+    assert "at job.py:3 &lt;module&gt;" in page
 
 
 # --- tabs ----------------------------------------------------------------------------------------
