@@ -218,6 +218,6 @@ def _version(job: Job, number: int) -> JobVersion:
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 9:
         raise serializers.ValidationError({name: f"{text!r} is no number of a version"})
     return int(text)
