@@ -18,10 +18,20 @@ from jobs import masking
         "spark.auth.token",
         "my.credentials",
         "some.api_key",
+        "fs.azure.account.key.data.blob.core.windows.net",
+        "basic.auth.user.info",
+        "security.ssl.service-key",
+        "DB_PWD",
     ],
 )
 def test_value_of_a_secret_is_masked(key: str) -> None:
     assert masking.masked({key: "hidden", "a.b": "shown"}) == {key: masking.MASK, "a.b": "shown"}
+
+
+def test_a_login_in_an_address_is_masked() -> None:
+    told = {"url": "jdbc:postgresql://app:hush@db:5432/x?a=b@c", "plain": "http://host:80/a@b"}
+    shown = {"url": f"jdbc:postgresql://{masking.MASK}@db:5432/x?a=b@c", "plain": told["plain"]}
+    assert masking.masked(told) == shown
 
 
 def test_other_settings_are_shown() -> None:
