@@ -70,8 +70,10 @@ def _of_jobs(jobs: list[Job], wanted: set[str]) -> Iterator[Group]:
         if JOB in wanted:
             host = {"host": attempt.host if attempt else ""}
             yield Group(JOB, name | host, _numbers(figures.of_row(job, row, now)))
-        found = row.figures if row is not None else {}
-        if attempt is not None and job.state == JobState.RUNNING and wanted & {TASK, OPERATOR}:
+        runs = attempt is not None and job.state == JobState.RUNNING
+        is_new = row is not None and attempt is not None and row.attempt == attempt.number
+        found = row.figures if row is not None and runs and is_new else {}
+        if attempt is not None and runs and wanted & {TASK, OPERATOR}:
             yield from _of_vertices(job, attempt, found, wanted)
         if HEADRACE in wanted:
             yield from extras.of_job(job, name, found)
