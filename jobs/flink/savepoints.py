@@ -51,8 +51,16 @@ class Triggering(answers.View):
             row = savepoints.refused(job, self.user, trigger_id, refused)
         action = "job.stop" if then else "job.savepoint"
         result = audit.Result.FAILED if refused else audit.Result.OK
-        told = {"then": then, "drain": drain, "why": refused or None}
-        audit.record(self.request, action, job, result=result, savepoint=row.path, **told)
+        audit.record(
+            self.request,
+            action,
+            job,
+            result=result,
+            savepoint=row.path,
+            then=then,
+            drain=drain,
+            why=refused or None,
+        )
         return operations.triggered(row.trigger_id)
 
 
