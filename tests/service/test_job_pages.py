@@ -243,6 +243,24 @@ def test_tabs_show_what_is_known(tab: str, words: list[str], client: Client, job
         assert expected in page
 
 
+def test_subtasks_are_bars_on_the_timeline(client: Client, job: Job) -> None:
+    chosen, path = vertex(job, "windows"), f"/jobs/{job.pk}/timeline/"
+    assert f"?vertex={chosen}" in text(client, path)
+    page = text(client, f"{path}?vertex={chosen}")
+    assert "Subtask 3" in page
+    assert "Checkpoint 60: busy 240 ms" in page
+    assert page.count("<title>Checkpoint") == 4 * 40  # the newest, not all 60
+    assert "data-live" in page  # its head goes on
+    Checkpoint.objects.update(tasks={chosen: {"busy": list(range(1_000))}})
+    page = text(client, f"{path}?vertex={chosen}")
+    assert "the busiest 40 of 1,000" in page
+    assert len(page) < 400_000
+    Checkpoint.objects.update(tasks={})
+    assert "No checkpoint that is kept tells" in text(client, f"{path}?vertex={chosen}")
+    for odd in ("x", "%00", "0" * 32):
+        assert 'id="subtasks"' not in text(client, f"{path}?vertex={odd}")
+
+
 def test_a_job_that_has_ended_keeps_everything(client: Client, job: Job) -> None:
     busy_job.finish(job)
     chosen = vertex(job, "flights -")
