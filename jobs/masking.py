@@ -35,6 +35,24 @@ def masked(configuration: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+_OPTION = re.compile(r"(--?[^\s=]+)(=?)(.*)", re.DOTALL)
+
+
+def in_arguments(arguments: Iterable[str]) -> list[str]:
+    """Arguments of a program with the values of those hidden whose names speak of a secret
+    (`--password x`, `--password=x`), and logins in addresses."""
+    shown, hides = list[str](), False
+    for argument in arguments:
+        option = _OPTION.fullmatch(argument)
+        if option and speaks_of_secret(option[1]):
+            shown.append(f"{option[1]}={MASK}" if option[2] else argument)
+            hides = not option[2]
+            continue
+        shown.append(MASK if hides and not option else _LOGIN.sub(MASK, argument))
+        hides = False
+    return shown
+
+
 #: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma.
 _SECRET_IN_TEXT = re.compile(
     rb"""(?ix) ["']?[\w.\-]* (?:pass(?:word|wd|phrase)|secret|token|credential

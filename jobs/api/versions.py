@@ -19,13 +19,13 @@ from rest_framework.views import APIView
 from jobs import artifacts, audit, upgrades, versions
 from jobs.api import permissions
 from jobs.api.savepoints import of_job, user_of, visible_job
-from jobs.api.serializers import MaskedConfiguration
+from jobs.api.serializers import MaskedConfiguration, ShownArguments
 from jobs.models import Job, JobVersion, Upgrade
 
 
 class VersionSerializer(serializers.ModelSerializer[JobVersion]):
     current = serializers.SerializerMethodField(help_text="what the job is now")
-    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
+    arguments = ShownArguments()
     configuration = MaskedConfiguration()
 
     class Meta:

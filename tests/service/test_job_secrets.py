@@ -15,8 +15,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from pytest_django import Settings
 
-from jobs import actions, job_secrets, masking, options
-from jobs.models import AuditEntry, Job, Secret, Team
+from headrace.wire import events
+from jobs import actions, job_secrets, masking, options, recording
+from jobs.models import Attempt, AuditEntry, Job, Secret, Team
 from workers import drivers, launcher
 
 pytestmark = pytest.mark.django_db
@@ -153,3 +154,16 @@ def test_a_secret_that_is_written_in_pieces_is_starred_out() -> None:
     assert os.read(seen, 100) == b"o"
     for end in (source, seen, target):
         os.close(end)
+
+
+def test_no_event_of_a_driver_tells_a_secret() -> None:
+    job_secrets.keep("DB_PASSWORD", VALUE, None, None)
+    attempt = Attempt(job=submit(None, "DB_PASSWORD"))
+    words = f"cannot connect with {VALUE}"
+    for event in (
+        events.Failed(words, words),
+        events.CheckpointFailed(1, words),
+        events.SavepointFailed("1", words),
+        events.CommandDone("checkpoint-1", words),
+    ):
+        assert VALUE not in repr(recording._without_secrets(attempt, event))

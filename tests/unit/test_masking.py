@@ -34,6 +34,12 @@ def test_a_login_in_an_address_is_masked() -> None:
     assert masking.masked(told) == shown
 
 
+def test_secrets_in_arguments_are_masked() -> None:
+    told = ["--password", "hush", "--db.token=hush", "-x", "1", "--secret", "--y", "jdbc://u:p@h"]
+    shown = ["--password", masking.MASK, f"--db.token={masking.MASK}", *told[3:7]]
+    assert masking.in_arguments(told) == [*shown, f"jdbc://{masking.MASK}@h"]
+
+
 def test_other_settings_are_shown() -> None:
     shown = {"restart-strategy.type": "none", "spark.executor.memory": "2g", "keyed": "1"}
     assert masking.masked(shown) == shown
