@@ -28,6 +28,8 @@ _NEXT = "headrace_oidc_next"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 #: Seconds for an answer of the provider.
 _TIMEOUT = 10
+#: Seconds for a person to log in there: whoever asks to is remembered no longer than that.
+_UNDER_WAY = 3600
 
 
 class Refused(Exception):
@@ -66,6 +68,8 @@ def begin(request: HttpRequest) -> HttpResponseBase:
     wish = request.GET.get("next", "")
     inside = url_has_allowed_host_and_scheme(wish, {request.get_host()}, request.is_secure())
     request.session[_NEXT] = wish if inside else ""
+    if not request.user.is_authenticated:
+        request.session.set_expiry(_UNDER_WAY)
     try:
         answer: HttpResponseBase = client.authorize_redirect(
             request, request.build_absolute_uri(reverse("oidc-callback"))
@@ -91,6 +95,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     except Refused as error:
         return _failed(request, str(error), error)
     target = request.session.pop(_NEXT, "") or settings.LOGIN_REDIRECT_URL
+    request.session.set_expiry(None)
     auth.login(request, user, _BACKEND)
     return redirect(target)
 

@@ -152,3 +152,10 @@ def test_a_wrong_password_of_a_program_counts_once(bob: User) -> None:
     counted = FailedLogins.objects.filter(address=HERE).exclude(username="")
     assert dict(counted.values_list("username", "failures")) == {"bob": 1, "nobody": 1}
     assert AuditEntry.objects.filter(action="login", result="failed").count() == 2
+
+
+def test_sessions_that_have_expired_are_removed(bob: User) -> None:
+    assert log_in("bob-password").status_code == 302
+    assert sign_ins.prune(timezone.now()) == 0
+    assert sign_ins.prune(timezone.now() + timedelta(days=8)) == 1
+    assert not sign_ins.of(bob)

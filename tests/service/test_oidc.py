@@ -74,6 +74,7 @@ def test_who_the_provider_knows_gets_in_with_the_roles_of_the_groups(configured:
     assert permissions.role(user, team) is Role.DEVELOPER
     assert permissions.role(user) is Role.VIEWER
     assert client.get("/api/me/").json()["username"] == "dora"
+    assert client.session.get_expiry_age() > 100_000  # not as short as one that is under way
     assert AuditEntry.objects.filter(action="login", username="dora", result="ok").exists()
 
 

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from jobs import beginnings, job_secrets, memberships, options, permissions, tokens
-from jobs.models import ApiToken, AuditEntry, Membership, OpenIdAccount, Savepoint, Team
+from jobs.models import AlertRule, ApiToken, AuditEntry, Membership, OpenIdAccount, Savepoint, Team
 from jobs.roles import Role
 from tests.service.pages import make_job
 
@@ -278,3 +278,27 @@ def test_an_admin_does_not_link_a_superusers_account(bob: User) -> None:
     row.save()
     address = f"/admin/jobs/openidaccount/{row.pk}/change/"
     assert client.post(address, {"user": root.pk, **person, "subject": "s-2"}).status_code == 403
+
+
+def test_a_rule_of_another_teams_job_is_not_there_for_who_does_not_see_it(
+    bob: User, payments: Team
+) -> None:
+    bob.user_permissions.add(Permission.objects.get(codename="change_alertrule"))
+    rule = AlertRule.objects.create(name="x", kind="failed", job=make_job(team=payments))
+    client = logged_in(bob)
+    for address in (f"/alerts/rules/{rule.pk}/", f"/alerts/rules/{rule.pk}/delete/"):
+        assert client.get(address).status_code == 404
+        assert client.post(address).status_code == 404
+    assert AlertRule.objects.exists()
+
+
+def test_arguments_are_shown_without_secrets(alice: User) -> None:
+    job = make_job(arguments=["--password", "hush", "--rate", "5"])
+    client = Client()
+    client.force_login(alice)
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    assert client.get(f"/api/jobs/{job.pk}/").json()["arguments"][2:] == ["--rate", "5"]
+    pages = (f"/api/jobs/{job.pk}/", f"/jobs/{job.pk}/configuration/")
+    for address in (*pages, f"/admin/jobs/job/{job.pk}/change/"):
+        page = client.get(address)
+        assert (page.status_code, "hush" in page.content.decode()) == (200, False), address
