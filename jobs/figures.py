@@ -1,7 +1,8 @@
 """The latest figures of a job, under Flink's names.
 
 An empty dict or list says that nothing is known: no figure is made up. Figures stay when the job
-has ended; those of an earlier attempt go when another one begins. Times are milliseconds, sizes are bytes, rates are per second.
+has ended; those of an earlier attempt go when another one begins. Times are milliseconds, sizes
+are bytes, rates are per second.
 """
 
 from __future__ import annotations

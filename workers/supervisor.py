@@ -216,12 +216,18 @@ class Supervisor:
                 lines = journal.read(driver.run_dir, attempt.journal_position, ENTRIES_AT_ONCE)
                 entries = list(islice(lines, ENTRIES_AT_ONCE))
             except ValueError as error:
+                before = attempt.journal_position
+                attempt.refresh_from_db()
+                if attempt.journal_position != before:
+                    return False  # another has recorded, and forgotten, what was asked for
                 attempts.give_up(attempt, str(error), Cause.DIED)
                 driver.kill()
                 return True
+            before = attempt.journal_position
             if not recording.record(attempt, entries):
                 attempt.refresh_from_db()
                 return False
+            journal.forget(driver.run_dir, before, attempt.journal_position)
             if len(entries) < ENTRIES_AT_ONCE:
                 return True
 
