@@ -33,7 +33,7 @@ LATENCY = "latency.source_id.operator_id.operator_subtask_index.latency"
 #: Jobs whose figures are read at once.
 AT_ONCE = 200
 #: Parts of a name that say which of several things it is about: they become variables.
-_KEYED = re.compile(r"\b(split|topic|partition)\.([^.]+)")
+_KEYED = re.compile(r"\b(split|topic|partition)\.([^.]+)(?=\.)")
 
 
 def groups(jobs: QuerySet[Job], scopes: Iterable[str] = SCOPES) -> Iterator[Group]:
