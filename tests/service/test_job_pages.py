@@ -299,6 +299,16 @@ def test_a_checkpoint_tells_of_vertices_and_subtasks(client: Client, job: Job) -
     assert "was not reported" in text(client, f"/jobs/{job.pk}/checkpoints/7/")
 
 
+def test_a_checkpoint_of_very_many_subtasks_stays_small(client: Client) -> None:
+    nodes = [busy_job.node(n, f"op {n}", "Operator", n, parallelism=1_000) for n in range(100)]
+    job = pages.make_job(plan={"nodes": nodes}, parallelism=1_000)
+    tasks = {each.id: {"busy": list(range(1_000))} for each in vertices.of(job.plan)}
+    pages.make_checkpoint(pages.make_attempt(job), 1, tasks=tasks)
+    page = text(client, f"/jobs/{job.pk}/checkpoints/1/")
+    assert page.count("1000 subtasks, the busiest 20") == 100
+    assert len(page) < 1_000_000
+
+
 def test_alerts_that_fire_are_said_on_every_page(client: Client, job: Job) -> None:
     for path in ("", "log/", f"vertices/{vertex(job, 'windows')}/detail/"):
         assert "<strong>too far behind</strong>" in text(client, f"/jobs/{job.pk}/{path}")
