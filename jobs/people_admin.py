@@ -211,8 +211,9 @@ class OpenIdAccountAdmin(Audited):
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Who links a superuser's account to a person of the provider logs in as one."""
         form = super().get_form(request, *args, **kwargs)
-        if "user" in form.base_fields and not request.user.is_superuser:
-            form.base_fields["user"].queryset = User.objects.filter(is_superuser=False)
+        user = form.base_fields.get("user")
+        if isinstance(user, forms.ModelChoiceField) and not request.user.is_superuser:
+            user.queryset = User.objects.filter(is_superuser=False)
         return form
 
 

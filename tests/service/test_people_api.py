@@ -19,7 +19,15 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from jobs import beginnings, job_secrets, memberships, options, permissions, tokens
-from jobs.models import AlertRule, ApiToken, AuditEntry, Membership, OpenIdAccount, Savepoint, Team
+from jobs.models import (
+    AlertRule,
+    ApiToken,
+    AuditEntry,
+    Membership,
+    OpenIdAccount,
+    Savepoint,
+    Team,
+)
 from jobs.roles import Role
 from tests.service.pages import make_job
 
