@@ -324,6 +324,25 @@ def test_the_plan_is_shown_and_nothing_starts(
     assert not Job.objects.exists()
 
 
+PROGRAM = b"""
+from headrace.datastream import StreamExecutionEnvironment
+env = StreamExecutionEnvironment.get_execution_environment()
+env.from_collection([1]).key_by(lambda x: x).reduce(max).name("largest").print()
+env.execute("planned")
+"""
+
+
+def test_a_file_is_uploaded_and_planned_as_it_is(admin: Client) -> None:
+    wish = {"file": SimpleUploadedFile("largest.py", PROGRAM), "parallelism": 3, "do": "plan"}
+    page = admin.post("/submit/", wish).content.decode()
+    assert "The plan of largest.py" in page
+    assert "<title>largest</title>" in page
+    assert "parallelism 3" in page
+    assert ">HASH<" in page
+    assert f'name="program" value="{Upload.objects.get().pk}"' in page
+    assert not Job.objects.exists()
+
+
 def test_a_program_without_a_plan_says_what_it_printed(
     admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
