@@ -53,11 +53,13 @@ def in_arguments(arguments: Iterable[str]) -> list[str]:
     return shown
 
 
-#: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma.
+#: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma. A
+#: line of it may have any length: all that comes before the value is bounded, so that no line takes
+#: time by the square of its length.
 _SECRET_IN_TEXT = re.compile(
-    rb"""(?ix) ["']?[\w.\-]* (?:pass(?:word|wd|phrase)|secret|token|credential
-        |(?:access|api|private)[._\-]?key) [\w.\-]* ["']? \s* [=:] \s*
-        (?: (?:bearer|basic) \s+ )? ( "[^"\n]*" | '[^'\n]*' | [^\s,;}\])]+ )"""
+    rb"""(?ix) (?:pass(?:word|wd|phrase)|secret|token|credential
+        |(?:access|account|api|private)[._\-]?key) [\w.\-]{0,100} ["']? \s{0,20} [=:] \s{0,20}
+        (?: (?:bearer|basic) \s{1,20} )? ( "[^"\n]*" | '[^'\n]*' | [^\s,;}\])]+ )"""
 )
 
 
