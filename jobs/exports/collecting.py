@@ -72,11 +72,17 @@ def _of_jobs(jobs: list[Job], wanted: set[str]) -> Iterator[Group]:
             yield Group(JOB, name | host, _numbers(figures.of_row(job, row, now)))
         runs = attempt is not None and job.state == JobState.RUNNING
         is_new = row is not None and attempt is not None and row.attempt == attempt.number
-        found = row.figures if row is not None and runs and is_new else {}
+        found = _of_now(row.figures) if row is not None and runs and is_new else {}
         if attempt is not None and runs and wanted & {TASK, OPERATOR}:
             yield from _of_vertices(job, attempt, found, wanted)
         if HEADRACE in wanted:
             yield from extras.of_job(job, name, found)
+
+
+def _of_now(found: dict[str, Any]) -> dict[str, Any]:
+    """Without the latency of records that came before: an alert would go on about it for ever."""
+    comes = found.get("job", {}).get("numRecordsInPerSecond", 1) > 0
+    return found if comes else {**found, "latency": []}
 
 
 def _attempts(jobs: list[Job]) -> dict[str, Attempt]:
