@@ -64,7 +64,8 @@ def show(request: HttpRequest) -> HttpResponse:
 @access.page
 def rules(request: HttpRequest) -> HttpResponse:
     mine = _rules(request)
-    open_ones = Count("alerts", filter=Q(alerts__state="firing"), distinct=True)
+    fires = Q(alerts__state="firing") & scope.of(request.user).within("alerts__job__team")
+    open_ones = Count("alerts", filter=fires, distinct=True)
     rows = mine.annotate(firing=open_ones).select_related("job").prefetch_related("channels")
     context = {"tab": "rules", "rules": rows, "delete": DELETE_RULE}
     return render(request, "dashboard/alerts/rules.html", context)

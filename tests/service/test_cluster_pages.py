@@ -25,6 +25,7 @@ from jobs.models import (
     AlertRule,
     ApiToken,
     AuditEntry,
+    Event,
     Job,
     Lease,
     Membership,
@@ -161,6 +162,17 @@ def test_alerts_that_fire_are_counted_for_who_may_see_them(admin: Client) -> Non
     for client, count in ((admin, 2), (other, 1)):
         assert f"<span>{count}</span>" in text_of(client, "/jobs/")
         assert client.get("/live/jobs/?poll").json()["firing"] == count
+        assert f"{count} firing" in text_of(client, "/alerts/rules/")
+
+
+def test_what_a_teams_schedule_did_is_no_event_for_others(admin: Client) -> None:
+    Event.objects.create(kind=Event.Kind.SCHEDULE, message="schedule bonus payout: paused")
+    Event.objects.create(kind=Event.Kind.TASKMANAGER, message="TaskManager tm-1: lost")
+    other = as_user(person("bill", Team.objects.create(name="other"), Role.VIEWER))
+    assert "bonus payout" in text_of(admin, "/")
+    page = text_of(other, "/")
+    assert "tm-1: lost" in page
+    assert "bonus payout" not in page
 
 
 def test_who_may_only_look_sees_no_way_to_change_anything(db: None) -> None:
