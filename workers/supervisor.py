@@ -262,7 +262,7 @@ class Supervisor:
             attempts.give_up(
                 attempt,
                 f"the driver, process {attempt.pid}, gave no sign of life for {silent:.0f} s"
-                f"{driver.complaint()} and was killed; what it had not committed is processed "
+                f"{job_secrets.hidden(attempt.job, driver.complaint())} and was killed; what it had not committed is processed "
                 "again from the last checkpoint",
                 Cause.HUNG,
             )
