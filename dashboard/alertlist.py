@@ -28,8 +28,9 @@ def read(scope: Scope, query: Query) -> Mapping[str, Any]:
         found = found.filter(state=state)
     if query.get("job"):
         found = found.filter(job=query.get("job"))
-    if query.get("rule").isdigit() and len(query.get("rule")) < 10:
-        found = found.filter(rule=int(query.get("rule")))
+    rule = query.get("rule")
+    if rule.isascii() and rule.isdigit() and len(rule) < 10:
+        found = found.filter(rule=int(rule))
     listing = Listing(query, found.select_related("rule", "job"), ORDERS)
     return {
         "listing": listing,

@@ -33,6 +33,8 @@ class Filter:
     #: Of a flame graph: which kind of samples, and the frame that fills it.
     type: str = ""
     at: str = ""
+    #: Of a timeline: the vertex whose subtasks are shown.
+    vertex: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Filter:
@@ -45,6 +47,7 @@ class Filter:
             before=number(query.get("before")),
             type=query.get("type", ""),
             at=query.get("at", "")[:1_000],
+            vertex=query.get("vertex", "")[:32],
         )
 
     @property

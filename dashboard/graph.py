@@ -130,6 +130,11 @@ def _node(values: Mapping[str, Any]) -> Node:
         parallelism=values.get("parallelism"),
         kind=_KINDS.get(values.get("pact", ""), ""),
         inputs=[str(each["id"] if isinstance(each, Mapping) else each) for each in inputs],
+        ships={
+            str(each["id"]): str(each.get("ship_strategy") or "")
+            for each in inputs
+            if isinstance(each, Mapping)
+        },
     )
 
 

@@ -15,6 +15,7 @@ from dashboard import (
     recent,
     series,
     staleness,
+    subtaskbars,
     timeline,
     verbs,
 )
@@ -121,6 +122,12 @@ class JobView(Measured):
     @cached_property
     def timeline(self) -> timeline.Timeline:
         return timeline.of(self.job, self.now)
+
+    @cached_property
+    def subtask_bars(self) -> subtaskbars.Bars | None:
+        """Of the vertex that was chosen on the timeline."""
+        chosen = self.vertices.get(self.chosen.vertex)
+        return subtaskbars.of(self.job, chosen.vertex) if chosen is not None else None
 
     @cached_property
     def failures(self) -> list[Event]:

@@ -6,6 +6,7 @@ of its own page that changed since what that browser has. Events:
 
     regions   {"at", "title", "newest", "regions": {name: html}}   something changed
     beat      {"at"}                                               nothing did, and that is sure
+              both with {"firing"}, how many alerts the reader has, where that is known
     gone      {}                                                   there is nothing here any more
 
 When snapshots fail (the database is away), no beat is sent: the page then says what it shows
@@ -18,7 +19,7 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -28,6 +29,9 @@ from dashboard.regions import Region, Snapshot
 
 #: What is to be read -> the snapshot of it.
 Take = Callable[[tuple[Region, ...]], Snapshot]
+
+#: How many alerts fire that the reader may see.
+Firing = Callable[[], Awaitable[int | None]]
 
 TICK = 1.0
 #: A browser hears at least a beat this often.
@@ -108,14 +112,22 @@ class Feed:
 _feeds: dict[Any, Feed] = {}
 
 
+async def _unknown() -> None:
+    return None
+
+
 async def events(
-    key: Any, take: Take, tick: float = TICK, regions: tuple[Region, ...] = ()
+    key: Any,
+    take: Take,
+    tick: float = TICK,
+    regions: tuple[Region, ...] = (),
+    firing: Firing = _unknown,
 ) -> AsyncGenerator[bytes, None]:
     """The stream of one browser that shows `regions` of the subject `key`, which `take` takes
     snapshots of; without regions, all that a snapshot has."""
     feed = _feeds.setdefault(key, Feed(take, tick))
     try:
-        async with aclosing(_messages(feed, regions)) as messages:
+        async with aclosing(_messages(feed, regions, firing)) as messages:
             async for message in messages:
                 yield message
     except Gone:
@@ -125,9 +137,12 @@ async def events(
             del _feeds[key]
 
 
-async def _messages(feed: Feed, regions: tuple[Region, ...]) -> AsyncGenerator[bytes, None]:
+async def _messages(
+    feed: Feed, regions: tuple[Region, ...], firing: Firing
+) -> AsyncGenerator[bytes, None]:
     seen: dict[str, str] = {}
     newest, title = -1, ""
+    told: int | None = None
     clock = asyncio.get_running_loop().time
     deadline, beat_due = clock() + STREAM_SECONDS, 0.0
     async with aclosing(feed.watch(regions)) as snapshots:
@@ -136,23 +151,31 @@ async def _messages(feed: Feed, regions: tuple[Region, ...]) -> AsyncGenerator[b
                 return
             snapshot = taken.only(regions) if regions else taken
             changed = snapshot.changed(seen)
+            alerts = await firing()
             if changed or (snapshot.newest, snapshot.title) != (newest, title):
-                yield _message("regions", payload(snapshot, changed))
+                yield _message("regions", payload(snapshot, changed, alerts))
                 seen, newest, title = snapshot.digests(), snapshot.newest, snapshot.title
-            elif clock() > beat_due:
-                yield _message("beat", {"at": snapshot.at})
+            elif alerts != told or clock() > beat_due:
+                yield _message("beat", {"at": snapshot.at, **_alerts(alerts)})
             else:
                 continue
-            beat_due = clock() + BEAT
+            told, beat_due = alerts, clock() + BEAT
 
 
-def payload(snapshot: Snapshot, regions: dict[str, str]) -> dict[str, Any]:
+def payload(
+    snapshot: Snapshot, regions: dict[str, str], firing: int | None = None
+) -> dict[str, Any]:
     return {
         "at": snapshot.at,
         "title": snapshot.title,
         "newest": snapshot.newest,
         "regions": regions,
+        **_alerts(firing),
     }
+
+
+def _alerts(firing: int | None) -> dict[str, int]:
+    return {} if firing is None else {"firing": firing}
 
 
 def _message(event: str, data: dict[str, Any]) -> bytes:

@@ -136,8 +136,12 @@ class Overview:
 
     @cached_property
     def events(self) -> list[Event]:
-        """The newest of those that belong to no job."""
-        return list(Event.objects.filter(job=None).order_by("-at", "-id")[:EVENTS])
+        """The newest of those that belong to no job. A schedule's say what a team runs and when:
+        they are for who sees all teams."""
+        rows = Event.objects.filter(job=None)
+        if self.scope.teams is not None:
+            rows = rows.exclude(kind=Event.Kind.SCHEDULE)
+        return list(rows.order_by("-at", "-id")[:EVENTS])
 
     @cached_property
     def alerts(self) -> list[Alert]:

@@ -45,6 +45,7 @@ TABS = {
         Tab("metrics", "Metrics", _regions("job", "metrics")),
         Tab("accumulators", "Accumulators", _regions("job", "accumulators")),
         Tab("log", "Log"),
+        Tab("threads", "Threads"),
         Tab("events", "Events", _regions("job", "events")),
         Tab("attempts", "Attempts", _regions("job", "attempts")),
         Tab("versions", "Versions", _regions("job", "upgrades")),

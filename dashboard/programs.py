@@ -70,12 +70,7 @@ def find(program: str, user: Any) -> Program:
 
 def keep(file: Any, user: User, team: Team | None) -> Upload:
     """Store what was uploaded; the same again is the same program. Raises UnusableFile."""
-    artifact = artifacts.store(file, file.name)
-    known = Upload.objects.filter(sha256=artifact.sha256, name=artifact.name, team=team).first()
-    if known is not None:
-        return known
-    file.seek(0)
-    return uploads.keep(file, file.name, user, team)
+    return uploads.kept(file, file.name, team) or uploads.keep(file, file.name, user, team)
 
 
 def may_delete(user: Any, row: Upload) -> bool:

@@ -5,6 +5,7 @@ Two queries for any number of jobs: the checkpoints wanted are named by job and 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +13,8 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Max, Q, TextField
+from django.db.models.functions import Cast
 
 from dashboard import formats, series
 from jobs.models import Checkpoint, Job
@@ -22,10 +24,13 @@ CHECKPOINTS = 10
 #: A backlog that this many seconds of work take away is no backlog.
 KEEPING_UP = 10
 
+#: Columns of JSON come as text: of most of them only the last row's is looked into.
+_JSON = ("records_out", "lag", "latency", "counters")
 _FIELDS = (
-    *("job_id", *series.FIELDS),
-    *("started_at", "state_rows", "transactions", "watermark", "counters"),
+    *("job_id", "checkpoint_id", "completed_at", "duration", "state_size", "records_in"),
+    *("state_rows", "transactions", "watermark"),
 )
+_TEXTS = {f"{name}_text": Cast(name, TextField()) for name in _JSON}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def of(jobs: Iterable[Job], now: datetime) -> dict[str, Recent]:
     if not wanted:
         return {}
     rows: dict[str, list[dict[str, Any]]] = {}
-    found = Checkpoint.objects.filter(reduce(or_, wanted)).values(*_FIELDS)
+    found = Checkpoint.objects.filter(reduce(or_, wanted)).values(*_FIELDS, **_TEXTS)
     for row in found.order_by("job_id", "checkpoint_id"):
         rows.setdefault(row["job_id"], []).append(row)
     return {job: _recent(of_job, intervals[job], now) for job, of_job in rows.items()}
@@ -86,7 +91,7 @@ def of(jobs: Iterable[Job], now: datetime) -> dict[str, Recent]:
 
 def _recent(rows: list[dict[str, Any]], interval: int, now: datetime) -> Recent:
     last = rows[-1]
-    taken = series.samples(rows, interval)
+    taken = series.samples(map(_sampled, rows), interval)
     counted = taken[1:] or taken
     seconds = sum(sample.span for sample in counted) / 1000
     if now - last["completed_at"] > timedelta(milliseconds=series.idle_after(interval, last)):
@@ -104,8 +109,18 @@ def _recent(rows: list[dict[str, Any]], interval: int, now: datetime) -> Recent:
         lag=taken[-1].lag,
         lag_growth=_growth(taken),
         watermark=last["watermark"],
-        counters=last["counters"] or {},
+        counters=_json(last["counters_text"]) or {},
     )
+
+
+def _sampled(row: dict[str, Any]) -> dict[str, Any]:
+    """With what rates and lag are made of; latencies of single checkpoints are none of it."""
+    found = {name: _json(row[f"{name}_text"]) for name in ("records_out", "lag")}
+    return {**row, **found, "latency": None}
+
+
+def _json(text: str | None) -> Any:
+    return json.loads(text) if text else None
 
 
 def _growth(taken: list[series.Sample]) -> float | None:
@@ -118,4 +133,5 @@ def _growth(taken: list[series.Sample]) -> float | None:
 
 def _last_latency(rows: list[dict[str, Any]]) -> Mapping[str, float]:
     """Of the last checkpoint that something came in with."""
-    return next((row["latency"] for row in reversed(rows) if row["latency"]), {})
+    told = (_json(row["latency_text"]) for row in reversed(rows))
+    return next((latency for latency in told if latency), {})

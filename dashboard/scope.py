@@ -15,18 +15,26 @@ Row = TypeVar("Row", bound=Model)
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The jobs of these teams, and those of none; None: all there are."""
+    """The jobs of these teams; None: all there are. `cluster`: those of no team as well."""
 
     teams: frozenset[int] | None = None
+    cluster: bool = True
 
     def rows(self, rows: QuerySet[Row], team: str = "team") -> QuerySet[Row]:
         """Those of the rows that are in it; `team` is the way from a row to its team."""
+        return rows.filter(self.within(team))
+
+    def within(self, team: str) -> Q:
+        """`rows` as a condition."""
         if self.teams is None:
-            return rows
-        return rows.filter(Q(**{f"{team}__isnull": True}) | Q(**{f"{team}__in": self.teams}))
+            return Q()
+        found = Q(**{f"{team}__in": self.teams})
+        return found | Q(**{f"{team}__isnull": True}) if self.cluster else found
 
     def has(self, job: Job) -> bool:
-        return self.teams is None or job.team_id is None or job.team_id in self.teams
+        if job.team_id is None:
+            return self.cluster
+        return self.teams is None or job.team_id in self.teams
 
     @property
     def jobs(self) -> QuerySet[Job]:
@@ -42,4 +50,4 @@ def of(user: Any) -> Scope:
     own = permissions.rights(user)
     if own.cluster is not None and own.elsewhere is not None:
         return ALL
-    return Scope(frozenset(own.teams))
+    return Scope(frozenset(own.teams), cluster=own.cluster is not None)

@@ -66,17 +66,20 @@ class Timeline:
 
     @property
     def clock(self) -> str:
-        """How its ticks are written."""
-        length = self.end - self.start
-        if length > timedelta(hours=20):
-            return "j M H:i"
-        return "H:i" if length > timedelta(minutes=15) else "H:i:s"
+        return clock(self.end - self.start)
 
     @property
     def spans(self) -> list[tuple[str, Span]]:
         """All bars in the order of time, with their lanes: the drawing in words."""
         found = [(lane.label, span) for lane in self.lanes for span in lane.spans]
         return sorted(found, key=lambda each: each[1].start, reverse=True)
+
+
+def clock(length: timedelta) -> str:
+    """How ticks are written."""
+    if length > timedelta(hours=20):
+        return "j M H:i"
+    return "H:i" if length > timedelta(minutes=15) else "H:i:s"
 
 
 def of(job: Job, now: datetime) -> Timeline:
@@ -88,16 +91,16 @@ def of(job: Job, now: datetime) -> Timeline:
     whole = len(changes) < CHANGES and len(attempts) < ATTEMPTS
     start = job.created_at if whole else _oldest(changes, attempts, job.created_at)
     end = max(start + timedelta(seconds=1), job.ended_at or now)
-    scale = _Scale(start, end)
+    scale = Scale(start, end)
     lanes = [Lane("Job", _states(job, changes, scale))]
     lanes += [_attempt(each, scale) for each in attempts]
     lanes += [_vertex(each, attempts, scale) for each in vertices.of(job.plan or {})[:VERTICES]]
     marks = [at for at in failures.values_list("at", flat=True)[:CHANGES] if start <= at <= end]
-    return Timeline(start, end, lanes, _ticks(scale), [Tick(scale.x(at), at) for at in marks])
+    return Timeline(start, end, lanes, ticks(scale), [Tick(scale.x(at), at) for at in marks])
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class Scale:
     start: datetime
     end: datetime
 
@@ -128,7 +131,7 @@ def _oldest(
     return max(first, default=created)
 
 
-def _states(job: Job, changes: Sequence[tuple[datetime, object]], scale: _Scale) -> list[Span]:
+def _states(job: Job, changes: Sequence[tuple[datetime, object]], scale: Scale) -> list[Span]:
     """What the job was, from change to change. What it was before the first comes from that."""
     spans: list[Span] = []
     at, state = scale.start, ""
@@ -148,7 +151,7 @@ def _add(
     name: str,
     start: datetime,
     end: datetime,
-    scale: _Scale,
+    scale: Scale,
     *,
     runs: bool = False,
 ) -> None:
@@ -157,7 +160,7 @@ def _add(
         spans.append(scale.span(info.label, info.colour, start, end, runs=runs))
 
 
-def _attempt(attempt: Attempt, scale: _Scale) -> Lane:
+def _attempt(attempt: Attempt, scale: Scale) -> Lane:
     """Waiting for its driver, then running; the colour of the second says how it ended."""
     info = AttemptState(attempt.state)
     lane = Lane(f"Attempt {attempt.number}", attempt=attempt.number)
@@ -173,7 +176,7 @@ def _attempt(attempt: Attempt, scale: _Scale) -> Lane:
     return lane
 
 
-def _vertex(vertex: Vertex, attempts: Sequence[Attempt], scale: _Scale) -> Lane:
+def _vertex(vertex: Vertex, attempts: Sequence[Attempt], scale: Scale) -> Lane:
     """Its subtasks are under way together, for as long as the driver of an attempt runs."""
     lane = Lane(vertex.name, vertex=vertex.id, subtasks=vertex.parallelism)
     for each in reversed(attempts):
@@ -184,7 +187,7 @@ def _vertex(vertex: Vertex, attempts: Sequence[Attempt], scale: _Scale) -> Lane:
     return lane
 
 
-def _ticks(scale: _Scale) -> list[Tick]:
+def ticks(scale: Scale) -> list[Tick]:
     """At most eight round times."""
     length = scale.end - scale.start
     steps = (

@@ -11,6 +11,7 @@ from dashboard.views import (
     log,
     savepoints,
     streams,
+    threads,
     versions,
 )
 
@@ -70,6 +71,7 @@ urlpatterns = [
     path("jobs/<job:job_id>/versions/", versions.show, name="versions"),
     path("jobs/<job:job_id>/versions/upgrade/", versions.upgrade, name="upgrade"),
     path("jobs/<job:job_id>/act/<slug:verb>/", actions.act, name="act"),
+    path("jobs/<job:job_id>/threads/", threads.job, name="job-threads"),
     path("jobs/<job:job_id>/log/", log.show, name="log"),
     path("jobs/<job:job_id>/log/<int:number>/lines/", log.lines, name="log-lines"),
     path("jobs/<job:job_id>/log/<int:number>/file/", log.download, name="log-file"),

@@ -126,7 +126,13 @@ class VertexView:
 
     def __getitem__(self, name: str) -> float:
         """As `total`; templates write `vertex.numRecordsIn`. Raises KeyError as that of `Seat`."""
+        if name not in self._names:  # templates ask for attributes here, too: often
+            raise KeyError(name)
         return _found(self.total(name), name)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for row in self.figures for name in row)
 
     @cached_property
     def load(self) -> load.Load | None:

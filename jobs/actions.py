@@ -120,9 +120,11 @@ def store(
 ) -> Job:
     """Submit what was checked before. It looks at no file: who holds a lock does not wait for a
     file system. Raises InvalidJob when another job has claimed its savepoint since, and for a
-    secret that the team has not."""
+    secret or a savepoint that the team may not have."""
     try:
         job_secrets.check(wish.configuration, team)
+        if wish.restore is not None:
+            beginnings.check_team(wish.restore, wish.savepoint, user, team)
     except options.InvalidOption as error:
         raise InvalidJob(str(error)) from error
     with transaction.atomic():

@@ -39,8 +39,8 @@ class JobAdmin(LookOnly):
     search_fields = ["=id", "name", "entry_name", "artifact_sha256"]
     date_hierarchy = "created_at"
     inlines = [AttemptInline]
-    exclude = ["configuration"]
-    readonly_fields = ["settings"]
+    exclude = ["configuration", "arguments"]
+    readonly_fields = ["shown_arguments", "settings"]
     actions = [
         action(
             "cancel",

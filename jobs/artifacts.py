@@ -6,8 +6,11 @@ import contextlib
 import hashlib
 import io
 import os
+import shutil
 import tempfile
+import threading
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -21,6 +24,8 @@ EXAMPLES = Path(__file__).parent / "examples"
 #: Of a program that is text, and of one that is an archive.
 MAX_BYTES = 5 * 1024 * 1024
 MAX_PACKAGE_BYTES = 100 * 1024 * 1024
+#: Of a file's name: file systems take 255, and it stands in names of other files.
+MAX_NAME = 200
 #: A Python file, a SQL script, and what Python can import: a zip, a wheel.
 SUFFIXES = (".py", ".sql", *packages.SUFFIXES)
 KINDS = f"a Python file (.py), an archive ({' or '.join(packages.SUFFIXES)}) or a script (.sql)"
@@ -55,19 +60,47 @@ def store(content: bytes | IO[bytes], name: str) -> Artifact:
     file = io.BytesIO(content) if isinstance(content, bytes) else content
     _check_size(file, name)
     _check(file, name)
-    file.seek(0)
-    digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-    path = settings.HEADRACE_ARTIFACTS / digest / name
+    sha256 = digest(file)
+    path = settings.HEADRACE_ARTIFACTS / sha256 / name
     if not path.exists() and not _linked(path):
         _write(file, path)
-    return Artifact(path, name, digest)
+    return Artifact(path, name, sha256)
+
+
+def digest(file: IO[bytes]) -> str:
+    """By which its content is found."""
+    file.seek(0)
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def size(file: IO[bytes]) -> int:
+    """Bytes of an open file."""
+    return file.seek(0, os.SEEK_END)
+
+
+def remove(sha256: str, is_used: Callable[[], bool]) -> None:
+    """The stored content with all its names, unless it is used. It is put aside before that is
+    asked: what is stored meanwhile is not what is removed."""
+    folder: Path = settings.HEADRACE_ARTIFACTS / sha256
+    aside = folder.with_name(f".{sha256}.{os.getpid()}.{threading.get_ident()}")
+    if not sha256 or is_used():
+        return
+    try:
+        folder.rename(aside)
+    except OSError:  # gone already, or not on this machine
+        return
+    if is_used():
+        folder.mkdir(exist_ok=True)
+        for file in aside.iterdir():
+            file.replace(folder / file.name)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def checked_name(name: str) -> str:
     """Without its folders. Raises UnusableFile for a file that is none of KINDS."""
     name = Path(name.replace("\\", "/")).name
     fits = name.endswith(SUFFIXES) and not name.startswith(".") and name.isprintable()
-    if not fits or len(name) > 200:
+    if not fits or len(name.encode()) > MAX_NAME:
         raise UnusableFile(f"{name!r} is no name of a program: it has to end as {KINDS} does")
     return name
 
@@ -130,10 +163,10 @@ def _write(file: IO[bytes], path: Path) -> None:
 
 
 def _check_size(file: IO[bytes], name: str) -> None:
-    size = file.seek(0, os.SEEK_END)
+    length = size(file)
     most = MAX_PACKAGE_BYTES if packages.is_package(name) else MAX_BYTES
-    if size > most:
-        raise UnusableFile(f"{name} has {size} bytes; at most {most} are taken")
+    if length > most:
+        raise UnusableFile(f"{name} has {length} bytes; at most {most} are taken")
 
 
 def _check(file: IO[bytes], name: str) -> None:

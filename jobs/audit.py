@@ -49,6 +49,18 @@ def record(
     return entry
 
 
+def is_written(request: HttpRequest) -> bool:
+    """Whether the request has its entry."""
+    return getattr(_django(request), "headrace_audited", False)
+
+
+def of_status(status: int) -> AuditEntry.Result:
+    """How a request ended that was answered with this status."""
+    if status < 400:
+        return Result.OK
+    return Result.REFUSED if status in (401, 403) else Result.FAILED
+
+
 def prune(now: datetime, at_most: int = 1000) -> int:
     """Remove entries that are older than HEADRACE_AUDIT_DAYS, the oldest first; how many."""
     if not settings.HEADRACE_AUDIT_DAYS:

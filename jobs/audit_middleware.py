@@ -10,7 +10,6 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBase
 
 from jobs import audit
-from jobs.models import AuditEntry
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
 _VERBS = {
@@ -50,7 +49,7 @@ class AuditMiddleware:
 
 
 def _note(request: HttpRequest, response: HttpResponseBase) -> None:
-    if getattr(request, "headrace_audited", False):
+    if audit.is_written(request):
         return
     if not isinstance(getattr(request, "user", None), User):
         return
@@ -61,7 +60,7 @@ def _note(request: HttpRequest, response: HttpResponseBase) -> None:
         request,
         _action(request),
         next((given[name] for name in _TARGETS if name in given), None),
-        result=_result(response.status_code),
+        result=audit.of_status(response.status_code),
         path=request.path_info,
         method=request.method,
         status=response.status_code,
@@ -84,9 +83,3 @@ def _action(request: HttpRequest) -> str:
     verb = _VERBS.get((verb, request.method or ""), verb)
     verb = (match.kwargs.get("verb") or verb) if match is not None else verb
     return f"{thing}.{verb}" if thing else str(verb)
-
-
-def _result(status: int) -> AuditEntry.Result:
-    if status < 400:
-        return audit.Result.OK
-    return audit.Result.REFUSED if status in (401, 403) else audit.Result.FAILED

@@ -6,10 +6,13 @@ import contextlib
 import os
 from collections.abc import Mapping
 
+from django.contrib.auth.models import User
+
 from headrace.wire import savepoint
 from headrace.wire.savepoint import BadSavepoint, ClaimMode, Manifest, Restore
-from jobs import options, savepoints
-from jobs.models import Beginning, Job, Savepoint
+from jobs import options, permissions, savepoints
+from jobs.models import Beginning, Job, Savepoint, Team
+from jobs.roles import Role
 from jobs.states import SavepointState
 
 #: Flink's keys, newest name first.
@@ -75,6 +78,23 @@ def known(path: str) -> Savepoint | None:
         if there is not None and directory.samefile(there.path):
             return there
     return None
+
+
+def check_team(
+    restore: Restore, row: Savepoint | None, user: User | None, team: Team | None
+) -> None:
+    """The state of another team's job is that team's: begun with by whom sees the job, claimed (it
+    is removed then) by whom may operate it. `user`: None for the platform itself. Raises
+    InvalidOption, as for a savepoint that there is not."""
+    whose = row.job.team_id if row is not None and row.job is not None else None
+    if row is None or user is None or whose == (team.pk if team is not None else None):
+        return
+    least = Role.OPERATOR if restore.claim_mode == ClaimMode.CLAIM else Role.VIEWER
+    if not permissions.is_at_least(user, least, whose):
+        raise options.InvalidOption(
+            f"the savepoint at {restore.path} is of a job of another team; beginning with it needs "
+            f"the role {least.label} there"
+        )
 
 
 def keep(job: Job, restore: Restore, row: Savepoint | None) -> None:

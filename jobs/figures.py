@@ -1,7 +1,8 @@
 """The latest figures of a job, under Flink's names.
 
 An empty dict or list says that nothing is known: no figure is made up. Figures stay when the job
-has ended. Times are milliseconds, sizes are bytes, rates are per second.
+has ended; those of an earlier attempt go when another one begins. Times are milliseconds, sizes
+are bytes, rates are per second.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from headrace.wire import columns
 from jobs import job_times, vertices
 from jobs.models import Job, JobFigures
+from jobs.states import JobState
 
 #: From these ratios of back-pressured time on, as in Flink.
 LOW, HIGH = 0.10, 0.5
@@ -36,8 +38,14 @@ def of_many(jobs: Iterable[Job]) -> dict[str, dict[str, float | str]]:
 def rows_of(jobs: Iterable[Job]) -> dict[str, dict[str, Any]]:
     """All that was measured, by the job's id, as `headrace.wire.events.Measured` has it; for who
     needs vertices and operators of many jobs. One query."""
-    found = JobFigures.objects.filter(pk__in=[job.pk for job in jobs])
-    return dict(found.values_list("pk", "figures"))
+    known = {job.pk: job for job in jobs}
+    found = JobFigures.objects.filter(pk__in=known).values_list("pk", "attempt", "figures")
+    return {pk: own for pk, attempt, own in found if is_of(attempt, known[pk])}
+
+
+def is_of(attempt: int, job: Job) -> bool:
+    """Whether figures of this attempt say something of the job: another one counts anew."""
+    return job.current_attempt in (None, attempt) or JobState(job.state).is_terminal
 
 
 def measured(job: Job) -> dict[str, Any]:
@@ -123,5 +131,8 @@ def of_row(job: Job, row: JobFigures | None, now: int) -> dict[str, float | str]
     known: dict[str, float | str] = dict(job_times.figures(job, now))
     if row is not None:
         known |= job_times.checkpoint_figures(job, row)
-        known |= row.figures.get("job", {})
+        doing = row.figures.get("job", {})
+        if job.state != JobState.RUNNING or not is_of(row.attempt, job):
+            doing = {name: 0.0 if name.endswith("PerSecond") else n for name, n in doing.items()}
+        known |= doing
     return known

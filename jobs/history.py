@@ -70,7 +70,10 @@ def write_all(subject: str, samples: Iterable[tuple[Moment, Mapping[str, object]
     with transaction.atomic():
         # 1.
         stored = history_rows.load(subject, SECONDS, min(coming))
-        newest, last = max([*stored, *coming]), max(stored, default=None)
+        # A clock that was ahead for a while closes nothing that is yet to come.
+        until = max(timezone.now().timestamp(), *coming)
+        last = max((at for at in stored if at <= until), default=None)
+        newest = max(coming) if last is None else max(last, *coming)
         if last is not None:
             coming = {at: own for at, own in coming.items() if at > last - SECONDS.keep}
         for begins, chunk in coming.items():

@@ -70,6 +70,8 @@ def _failed(
 ) -> None:
     if request is None:
         return
+    # Django's own: to ask DRF's for its user would try the password again.
+    request = getattr(request, "_request", request)
     name = str(credentials.get("username") or "")
     throttling.failed(name, audit.address(request))
     # Not what was typed: people type their password there.

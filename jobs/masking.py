@@ -7,9 +7,14 @@ from collections.abc import Iterable, Mapping
 
 MASK = "••••••"
 
+#: With those of which Flink hides the values (GlobalConfiguration.SENSITIVE_KEYS).
 _SECRET_KEY = re.compile(
-    r"pass(word|wd|phrase)|secret|token|jaas|credential|(access|api|private).?key", re.IGNORECASE
+    r"pass(word|wd|phrase)|(?<![a-z])pwd(?![a-z])|secret|token|jaas|credential|authorization|http-headers"
+    r"|basic[.\-_]?auth|auth[.\-_]params|(access|account|api|private|service|encryption).?key",
+    re.IGNORECASE,
 )
+#: Name and password in an address.
+_LOGIN = re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]+(?=@)")
 
 
 #: Speaks of secrets and only names them.
@@ -22,15 +27,39 @@ def speaks_of_secret(key: str) -> bool:
 
 
 def masked(configuration: Mapping[str, str]) -> dict[str, str]:
-    """The settings with the values of those hidden whose keys speak of a secret."""
-    return {key: MASK if speaks_of_secret(key) else value for key, value in configuration.items()}
+    """The settings with the values of those hidden whose keys speak of a secret, and logins in
+    addresses."""
+    return {
+        key: MASK if speaks_of_secret(key) else _LOGIN.sub(MASK, value)
+        for key, value in configuration.items()
+    }
 
 
-#: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma.
+_OPTION = re.compile(r"(--?[^\s=]+)(=?)(.*)", re.DOTALL)
+
+
+def in_arguments(arguments: Iterable[str]) -> list[str]:
+    """Arguments of a program with the values of those hidden whose names speak of a secret
+    (`--password x`, `--password=x`), and logins in addresses."""
+    shown, hides = list[str](), False
+    for argument in arguments:
+        option = _OPTION.fullmatch(argument)
+        if option and speaks_of_secret(option[1]):
+            shown.append(f"{option[1]}={MASK}" if option[2] else argument)
+            hides = not option[2]
+            continue
+        shown.append(MASK if hides and not option else _LOGIN.sub(MASK, argument))
+        hides = False
+    return shown
+
+
+#: In a log: what stands behind such a name and `=` or `:`, in quotes or up to a space or comma. A
+#: line of it may have any length: all that comes before the value is bounded, so that no line takes
+#: time by the square of its length.
 _SECRET_IN_TEXT = re.compile(
-    rb"""(?ix) ["']?[\w.\-]* (?:pass(?:word|wd|phrase)|secret|token|credential
-        |(?:access|api|private)[._\-]?key) [\w.\-]* ["']? \s* [=:] \s*
-        (?: (?:bearer|basic) \s+ )? ( "[^"\n]*" | '[^'\n]*' | [^\s,;}\])]+ )"""
+    rb"""(?ix) (?:pass(?:word|wd|phrase)|secret|token|credential
+        |(?:access|account|api|private)[._\-]?key) [\w.\-]{0,100} ["']? \s{0,20} [=:] \s{0,20}
+        (?: (?:bearer|basic) \s{1,20} )? ( "[^"\n]*" | '[^'\n]*' | [^\s,;}\])]+ )"""
 )
 
 
@@ -48,8 +77,8 @@ _SQL_OPTION = re.compile(r"""'([^'\n]*)'(\s*=\s*)'((?:[^']|'')*)'""")
 
 
 def in_sql(script: str) -> str:
-    """A SQL script without the values of options whose keys speak of a secret; `${NAME}` only
-    names one."""
+    """A SQL script without logins in addresses and without the values of options whose keys speak
+    of a secret; `${NAME}` only names one."""
 
     def shown(found: re.Match[str]) -> str:
         key, between, value = found.groups()
@@ -57,7 +86,7 @@ def in_sql(script: str) -> str:
             return found[0]
         return f"'{key}'{between}'{MASK}'"
 
-    return _SQL_OPTION.sub(shown, script)
+    return _LOGIN.sub(MASK, _SQL_OPTION.sub(shown, script))
 
 
 #: Shorter pieces of a secret are found in too many words.

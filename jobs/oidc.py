@@ -28,6 +28,8 @@ _NEXT = "headrace_oidc_next"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 #: Seconds for an answer of the provider.
 _TIMEOUT = 10
+#: Seconds for a person to log in there: whoever asks to is remembered no longer than that.
+_UNDER_WAY = 3600
 
 
 class Refused(Exception):
@@ -66,6 +68,8 @@ def begin(request: HttpRequest) -> HttpResponseBase:
     wish = request.GET.get("next", "")
     inside = url_has_allowed_host_and_scheme(wish, {request.get_host()}, request.is_secure())
     request.session[_NEXT] = wish if inside else ""
+    if not request.user.is_authenticated:
+        request.session.set_expiry(_UNDER_WAY)
     try:
         answer: HttpResponseBase = client.authorize_redirect(
             request, request.build_absolute_uri(reverse("oidc-callback"))
@@ -80,6 +84,7 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     """Back from the provider."""
     client = _client()
     try:
+        _only_signed(client)
         claims = _claims(client, client.authorize_access_token(request))
     except (OAuthError, KeyError) as error:
         return _failed(request, "The login was not completed; begin it again.", error)
@@ -90,14 +95,29 @@ def callback(request: HttpRequest) -> HttpResponseBase:
     except Refused as error:
         return _failed(request, str(error), error)
     target = request.session.pop(_NEXT, "") or settings.LOGIN_REDIRECT_URL
+    request.session.set_expiry(None)
     auth.login(request, user, _BACKEND)
     return redirect(target)
 
 
+def _only_signed(client: Any) -> None:
+    """ID tokens that anybody could have made count for nothing, whatever the provider lists: those
+    without a signature, and those signed with what clients know too."""
+    metadata = client.load_server_metadata()
+    name = "id_token_signing_alg_values_supported"
+    listed = metadata.get(name) or ["RS256"]
+    metadata[name] = [each for each in listed if each != "none" and not each.startswith("HS")]
+
+
 def _claims(client: Any, token: dict[str, Any]) -> dict[str, Any]:
     """Those of the ID token; what the platform needs and is not in it, from the provider's page
-    about the person. Raises OAuthError when that is about somebody else."""
+    about the person. Raises OAuthError when that is about somebody else, or for another client."""
     claims = dict(token["userinfo"])
+    audience = claims.get("aud")
+    if settings.HEADRACE_OIDC_CLIENT_ID not in (
+        audience if isinstance(audience, list) else [audience]
+    ):
+        raise OAuthError(description="the ID token is for another client")
     needed = (settings.HEADRACE_OIDC_USERNAME_CLAIM, settings.HEADRACE_OIDC_GROUPS_CLAIM)
     if all(name in claims for name in needed):
         return claims
@@ -131,10 +151,11 @@ def account(claims: dict[str, Any]) -> User:
 
 
 def _new(claims: dict[str, Any], issuer: str, subject: str) -> User:
-    name = str(claims.get(settings.HEADRACE_OIDC_USERNAME_CLAIM) or subject)[:150]
+    asked = str(claims.get(settings.HEADRACE_OIDC_USERNAME_CLAIM) or subject)
+    name = User.normalize_username(asked)[:150]
     user = User.objects.filter(username__iexact=name).first()
     if user is not None and (
-        not settings.HEADRACE_OIDC_LINK_ACCOUNTS or OpenIdAccount.objects.filter(user=user).exists()
+        not _may_link(claims) or OpenIdAccount.objects.filter(user=user).exists()
     ):
         raise Refused(f"There is another account called {name} here; ask an admin to link it.")
     if user is None:
@@ -146,6 +167,13 @@ def _new(claims: dict[str, Any], issuer: str, subject: str) -> User:
         )
     OpenIdAccount.objects.create(user=user, issuer=issuer, subject=subject)
     return user
+
+
+def _may_link(claims: dict[str, Any]) -> bool:
+    """An address of which nobody has proven that it is theirs is no name of an account."""
+    by_mail = settings.HEADRACE_OIDC_USERNAME_CLAIM == "email"
+    proven = claims.get("email_verified") is True
+    return bool(settings.HEADRACE_OIDC_LINK_ACCOUNTS) and (proven or not by_mail)
 
 
 def _failed(request: HttpRequest, words: str, error: Exception) -> HttpResponseBase:

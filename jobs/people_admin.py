@@ -200,6 +200,22 @@ class OpenIdAccountAdmin(Audited):
     fields = ["user", "issuer", "subject"]
     autocomplete_fields = ["user"]
 
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        account = obj.user if isinstance(obj, OpenIdAccount) else None
+        return super().has_change_permission(request, obj) and _may_change(request, account)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        account = obj.user if isinstance(obj, OpenIdAccount) else None
+        return super().has_delete_permission(request, obj) and _may_change(request, account)
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Who links a superuser's account to a person of the provider logs in as one."""
+        form = super().get_form(request, *args, **kwargs)
+        user = form.base_fields.get("user")
+        if isinstance(user, forms.ModelChoiceField) and not request.user.is_superuser:
+            user.queryset = User.objects.filter(is_superuser=False)
+        return form
+
 
 @admin.register(AuditEntry)
 class AuditAdmin(LookOnly):

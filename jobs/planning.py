@@ -10,18 +10,20 @@ import contextlib
 import json
 import os
 import resource
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from headrace.wire import rundir
-from jobs import artifacts
+from jobs import artifacts, vertices
 from jobs.artifacts import Artifact
 
 SECONDS = 30.0
@@ -38,6 +40,8 @@ _LIMITS = (
     (resource.RLIMIT_CORE, 0),
 )
 _SAID_BYTES = 8 * 1024
+#: In the environment of all that a planning starts: some of it may leave the session.
+_MARK = "HEADRACE_PLANNING"
 _room = threading.BoundedSemaphore(AT_ONCE)
 
 
@@ -86,13 +90,14 @@ def _process(
     command: list[str], folder: str, answer: IO[bytes], said: IO[bytes]
 ) -> Iterator[subprocess.Popen[bytes]]:
     """With all that it starts, ended at the end."""
+    mark = f"{_MARK}={secrets.token_hex(16)}"
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stdout=answer,
         stderr=said,
         cwd=folder,
-        env=_environment(folder),
+        env=_environment(folder) | dict([mark.split("=")]),
         start_new_session=True,
     )
     try:
@@ -102,6 +107,33 @@ def _process(
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+        _end_marked(mark.encode())
+
+
+def _end_marked(mark: bytes) -> None:
+    """What has left the session. Only Linux tells of environments; what has changed its own is not
+    found. Several looks, as each may have started another meanwhile."""
+    for _ in range(10):
+        found = [int(path.parent.name) for path in _environments() if mark in _content(path)]
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(0.02)
+
+
+def _environments() -> Iterator[Path]:
+    """Those of all processes."""
+    return Path("/proc").glob("[0-9]*/environ")
+
+
+def _content(path: Path) -> bytes:
+    """Nothing of a process that has ended, or is another user's."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _ended(process: subprocess.Popen[bytes], settings: bytes) -> int | None:
@@ -123,7 +155,16 @@ def _read(answer: IO[bytes], said: IO[bytes], code: int | None, name: str) -> di
         lines = [line for line in last.splitlines() if line.strip()]
         why = lines[-1].strip() if lines else f"it ended with exit code {code}"
         raise NoPlan(f"{name} has no plan: {why}", last)
-    values: dict[str, Any] = json.loads(found[-1])
+    return _checked(found[-1], name)
+
+
+def _checked(line: bytes, name: str) -> dict[str, Any]:
+    """The program may have written what it likes where its plan is told."""
+    try:
+        values: dict[str, Any] = json.loads(line)
+        vertices.of(values)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise NoPlan(f"{name} has told something else than a plan", "") from None
     return values
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from django.conf import settings
@@ -62,7 +63,7 @@ def record(attempt: Attempt, entries: Sequence[Entry]) -> bool:
 
 def _record_entry(attempt: Attempt, entry: Entry) -> None:
     at = _time(entry.at)
-    match entry.event:
+    match _without_secrets(attempt, entry.event):
         case events.Started() as started:
             detail = {"master": started.spark_master, "versions": started.versions}
             _tell(attempt, at, f"driver started, process {started.pid}", detail)
@@ -96,9 +97,8 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
                 attempt,
                 at,
                 Attempt.Outcome.FAILED,
-                error=job_secrets.hidden(attempt.job, failed.error)
-                or "the driver failed without a reason",
-                traceback=job_secrets.hidden(attempt.job, failed.traceback),
+                error=failed.error or "the driver failed without a reason",
+                traceback=failed.traceback,
                 restartable=failed.restartable,
                 cause=Cause.of(failed.cause, restartable=failed.restartable),
             )
@@ -108,8 +108,15 @@ def _record_entry(attempt: Attempt, entry: Entry) -> None:
                 Job.objects.filter(pk=attempt.job_id).update(checkpoints_removed=True)
         case events.Event():
             raise TypeError(f"no rule for {entry.event!r}")
-        case _:
-            assert_never(entry.event)
+        case unknown:
+            assert_never(unknown)
+
+
+def _without_secrets(attempt: Attempt, event: events.Event) -> events.Event:
+    """What went wrong is told in words of the program, which may quote what it was given."""
+    said = {name: getattr(event, name, "") for name in ("error", "traceback")}
+    told = {name: job_secrets.hidden(attempt.job, text) for name, text in said.items() if text}
+    return replace(event, **told) if told else event
 
 
 def _record_restart_strategy(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import bisect
 import json
+import struct
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from typing import Any, NamedTuple
 DIGITS = 6
 #: Between a name and its lists; JSON writes none by itself.
 _SEPARATOR = "\t"
+#: The first byte of a chunk in parts, with which nothing begins that zlib has compressed; names
+#: of a part, about.
+_IN_PARTS, _NAMES_OF_PART = 1, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +148,17 @@ def roll_up(finer: Chunk, bucket: int, coarser: Chunk) -> None:
 
 
 def encoded(chunk: Chunk) -> bytes:
-    """Compressed, a line of JSON for each name: [name] and [buckets, counts, lows, means, highs],
-    or [buckets, values] where each bucket has one sample."""
-    lines = [
-        f"{json.dumps([name])}{_SEPARATOR}{json.dumps(_lists(column), separators=(',', ':'))}"
-        for name, column in chunk.items()
-        if column.buckets
-    ]
-    return zlib.compress("\n".join(lines).encode(), 1)
+    """In parts, so that who wants few of many names need not read all: how many there are and
+    their lengths, then each compressed, a line of JSON for each name: [name] and [buckets, counts,
+    lows, means, highs], or [buckets, values] where each bucket has one sample."""
+    parts: list[list[str]] = [[] for _ in range(1 + len(chunk) // _NAMES_OF_PART)]
+    for name, column in chunk.items():
+        if column.buckets:
+            lists = json.dumps(_lists(column), separators=(",", ":"))
+            parts[_part(name, len(parts))].append(f"{json.dumps([name])}{_SEPARATOR}{lists}")
+    packed = [zlib.compress("\n".join(lines).encode(), 1) if lines else b"" for lines in parts]
+    head = struct.pack(f">BH{len(packed)}I", _IN_PARTS, len(packed), *map(len, packed))
+    return head + b"".join(packed)
 
 
 def decoded(data: bytes, names: Collection[str] | None = None) -> Chunk:
@@ -159,14 +166,35 @@ def decoded(data: bytes, names: Collection[str] | None = None) -> Chunk:
     wanted = None if names is None else {json.dumps([name]) for name in names}
     found = {}
     try:
-        for line in zlib.decompress(data).decode().split("\n"):
-            name, separator, lists = line.partition(_SEPARATOR)
-            if wanted is None or name in wanted:
-                (own,) = json.loads(name)
-                found[str(own)] = _column(*json.loads(lists if separator else ""))
-    except (zlib.error, TypeError, ValueError) as error:
+        for part in _parts(data, names):
+            for line in zlib.decompress(part).decode().split("\n"):
+                name, separator, lists = line.partition(_SEPARATOR)
+                if wanted is None or name in wanted:
+                    (own,) = json.loads(name)
+                    found[str(own)] = _column(*json.loads(lists if separator else ""))
+    except (struct.error, zlib.error, TypeError, ValueError) as error:
         raise ValueError(f"no chunk of figures: {error}") from error
     return found
+
+
+def _parts(data: bytes, names: Collection[str] | None) -> Iterator[bytes]:
+    """Those that may hold these names."""
+    if data[:1] != bytes([_IN_PARTS]):
+        yield data  # of an older version: one, which says itself where it ends
+        return
+    (count,) = struct.unpack_from(">H", data, 1)
+    lengths = struct.unpack_from(f">{count}I", data, 3)
+    wanted = None if names is None else {_part(name, count) for name in names}
+    begin = 3 + 4 * count
+    for number, length in enumerate(lengths):
+        if length and (wanted is None or number in wanted):
+            yield data[begin : begin + length]
+        begin += length
+
+
+def _part(name: str, count: int) -> int:
+    """The number of the part that holds a name; names that begin alike are in one."""
+    return zlib.crc32(name.partition(".")[0].encode(errors="replace")) % count
 
 
 def _lists(column: Column) -> list[list[Any]]:

@@ -63,7 +63,8 @@ def _of_lag(lag: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
 
 def _of_measured(measured: events.Measured) -> dict[str, float]:
     found = {name: measured.job[name] for name in _ALL if name in measured.job}
-    for histogram in measured.latency:
+    comes = found.get(_ALL[0], 1) > 0  # else the histograms are those of the last records
+    for histogram in measured.latency if comes else ():
         if histogram.get("to") == _PRE_COMMIT:
             for name in ("p50", "p99"):
                 known = found.get(f"latency.pre-commit.{name}", 0.0)

@@ -23,7 +23,8 @@ class ScheduleAdmin(LookOnly):
     list_filter = ["team", "time_zone", "created_at"]
     list_select_related = ["team"]
     search_fields = ["=id", "name", "entry_name", "created_by_name"]
-    exclude = ["configuration"]
+    exclude = ["configuration", "arguments"]
+    readonly_fields = ["shown_arguments"]
     inlines = [RunInline]
     actions = [
         action("pause", "Pause: let their times pass", "Jobs that run go on.", schedules.pause),

@@ -15,7 +15,16 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from jobs import actions, job_secrets, options, permissions, savepoints, signals, timetables
+from jobs import (
+    actions,
+    beginnings,
+    job_secrets,
+    options,
+    permissions,
+    savepoints,
+    signals,
+    timetables,
+)
 from jobs.artifacts import Artifact
 from jobs.models import Event, Job, Schedule, ScheduledRun, Team
 from jobs.states import Ends, JobState
@@ -51,6 +60,8 @@ def create(
     allowed = timetables.grace_ms(grace)
     wish = actions.check(name, entry, arguments, parallelism, configuration)
     job_secrets.check(wish.configuration, team)
+    if wish.restore is not None:
+        beginnings.check_team(wish.restore, wish.savepoint, user, team)
     with transaction.atomic():
         row = Schedule.objects.create(
             name=wish.name,

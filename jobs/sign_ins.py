@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -47,6 +47,13 @@ def end_others(user: User, session_key: str) -> int:
     others = of(user).exclude(session_key=session_key).values_list("session_key", flat=True)
     deleted, _ = Session.objects.filter(session_key__in=list(others)).delete()
     return deleted
+
+
+def prune(now: datetime, at_most: int = 1000) -> int:
+    """Remove sessions that have expired; how many."""
+    old = Session.objects.filter(expire_date__lt=now).order_by("expire_date")
+    chosen = list(old.values_list("pk", flat=True)[:at_most])
+    return Session.objects.filter(pk__in=chosen).delete()[0]
 
 
 def _open() -> QuerySet[Session, str]:

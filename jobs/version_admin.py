@@ -21,8 +21,8 @@ class JobVersionAdmin(LookOnly):
     list_select_related = ["job"]
     search_fields = ["=job__id", "job__name", "entry_name", "artifact_sha256"]
     ordering = ["-id"]
-    exclude = ["configuration"]
-    readonly_fields = ["settings"]
+    exclude = ["configuration", "arguments"]
+    readonly_fields = ["shown_arguments", "settings"]
 
     @admin.display(description="configuration")
     def settings(self, version: JobVersion) -> SafeString | str:

@@ -95,11 +95,11 @@ def columns(version: JobVersion) -> dict[str, Any]:
 
 def difference(before: JobVersion, after: JobVersion) -> Difference:
     """What changes from one to the other."""
-    arguments = (list(before.arguments), list(after.arguments))
+    arguments = (before.shown_arguments, after.shown_arguments)
     parallelism = (before.parallelism, after.parallelism)
     return Difference(
         code="".join(_code(before, after)),
-        arguments=arguments if arguments[0] != arguments[1] else None,
+        arguments=arguments if before.arguments != after.arguments else None,
         parallelism=parallelism if parallelism[0] != parallelism[1] else None,
         configuration=_settings(before.configuration, after.configuration),
     )

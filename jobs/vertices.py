@@ -94,6 +94,13 @@ def of(plan: Mapping[str, Any]) -> list[Vertex]:
     ]
 
 
+def subtasks(plan: Mapping[str, Any]) -> int:
+    """Of all vertices together, without looking at more of the plan than that needs."""
+    nodes = {str(node["id"]): node for node in plan.get("nodes") or []}
+    heads = (node for number, node in nodes.items() if _chain(nodes, number) == number)
+    return sum(_parallelism(plan, node) for node in heads)
+
+
 def find(plan: Mapping[str, Any], vertex_id: str) -> Vertex | None:
     return next((vertex for vertex in of(plan) if vertex.id == vertex_id), None)
 

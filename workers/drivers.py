@@ -23,6 +23,7 @@ SECRETS = (
     *("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "HEADRACE_ADMIN_PASSWORD"),
     *("EMAIL_URL", "HEADRACE_TOKEN", "DJANGO_SETTINGS_MODULE", "HEADRACE_OIDC_CLIENT_SECRET"),
     *("HEADRACE_SECRETS_KEYS", "HEADRACE_SECRETS_KEYS_FILE"),
+    "HEADRACE_PROPERTIES",  # passwords of metrics reporters
 )
 LAUNCHER = Path(launcher.__file__)
 SOURCE_ROOT = Path(rundir.__file__).parents[2]

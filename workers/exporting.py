@@ -54,10 +54,14 @@ class Outbox:
             self._waiting.append(report)
             self._word.notify()
 
-    def stop(self, timeout: float) -> None:
+    def end(self) -> None:
+        """After the report that is under way; what waits is not sent."""
         with self._word:
             self._stopped = True
             self._word.notify()
+
+    def stop(self, timeout: float) -> None:
+        self.end()
         self._thread.join(timeout)
 
     def _run(self) -> None:
@@ -116,10 +120,14 @@ class Exporting:
         self._thread.start()
 
     def stop(self, timeout: float) -> None:
+        """In so many seconds, however many receivers keep their report waiting."""
+        until = time.monotonic() + timeout
         self._stopped.set()
+        for box in self._boxes:
+            box.end()
         self._thread.join(timeout)
         for box in self._boxes:
-            box.stop(timeout)
+            box.stop(max(0.0, until - time.monotonic()))
 
     def tick(self) -> None:
         """What is due of totals and reports, if this process leads."""

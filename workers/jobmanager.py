@@ -20,7 +20,7 @@ from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
 
-from jobs import attempts, audit, history, jobmanagers, leases, taskmanagers
+from jobs import attempts, audit, history, jobmanagers, leases, sign_ins, taskmanagers
 from workers import diagnosing, nudges, savepoint_commands, schedules, vitals
 from workers.alerts.rounds import Rounds
 from workers.exporting import Exporting
@@ -145,6 +145,7 @@ class JobManager:
             attempts.prune_events(None, attempts.EVENTS_OF_NO_JOB)
             history.prune(timezone.now())
             audit.prune(timezone.now())
+            sign_ins.prune(timezone.now())
 
     def _guard(self) -> AbstractContextManager[None]:
         return leases.guard(self._lease())

@@ -112,10 +112,26 @@ def pump(source: int, target: int, pieces: list[bytes]) -> None:
         done, rest = rest[:cut], rest[cut:]
         for piece in pieces:
             done = done.replace(piece, STARS)
+        if chunk != b"":
+            held = begun(done, pieces)
+            done, rest = done[: len(done) - held], done[len(done) - held :] + rest
         while done:
             done = done[os.write(target, done) :]
         if chunk == b"":
             return
+
+
+def begun(text: bytes, pieces: list[bytes]) -> int:
+    """How many of the last bytes may be the beginning of a piece: the rest of it may follow. Within
+    the last line, as each line of a piece is one."""
+    line = text[text.rfind(b"\n") + 1 :]
+    longest = 0
+    for piece in pieces if line else ():
+        at = line.find(piece[:1], max(0, len(line) - len(piece) + 1))
+        while at >= 0 and not piece.startswith(line[at:]):
+            at = line.find(piece[:1], at + 1)
+        longest = max(longest, len(line) - at if at >= 0 else 0)
+    return longest
 
 
 def main() -> None:

@@ -216,12 +216,18 @@ class Supervisor:
                 lines = journal.read(driver.run_dir, attempt.journal_position, ENTRIES_AT_ONCE)
                 entries = list(islice(lines, ENTRIES_AT_ONCE))
             except ValueError as error:
+                before = attempt.journal_position
+                attempt.refresh_from_db()
+                if attempt.journal_position != before:
+                    return False  # another has recorded, and forgotten, what was asked for
                 attempts.give_up(attempt, str(error), Cause.DIED)
                 driver.kill()
                 return True
+            before = attempt.journal_position
             if not recording.record(attempt, entries):
                 attempt.refresh_from_db()
                 return False
+            journal.forget(driver.run_dir, before, attempt.journal_position)
             if len(entries) < ENTRIES_AT_ONCE:
                 return True
 
@@ -256,7 +262,7 @@ class Supervisor:
             attempts.give_up(
                 attempt,
                 f"the driver, process {attempt.pid}, gave no sign of life for {silent:.0f} s"
-                f"{driver.complaint()} and was killed; what it had not committed is processed "
+                f"{job_secrets.hidden(attempt.job, driver.complaint())} and was killed; what it had not committed is processed "
                 "again from the last checkpoint",
                 Cause.HUNG,
             )

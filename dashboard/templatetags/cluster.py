@@ -8,11 +8,9 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard import bulk, navigation, scope
+from dashboard import bulk, firing, navigation, scope
 from dashboard.asking import Deed
 from dashboard.listing import Listing, Query
-from jobs.models import Alert
-from jobs.states import AlertState
 
 register = template.Library()
 register.filter("acts", bulk.acts)
@@ -21,9 +19,8 @@ register.filter("acts", bulk.acts)
 @register.inclusion_tag("dashboard/_navigation.html", takes_context=True, name="navigation")
 def show_navigation(context: Any) -> dict[str, Any]:
     request = context["request"]
-    firing = Alert.objects.filter(state=AlertState.FIRING)
-    mine = scope.of(request.user).rows(firing, "job__team")
-    return {"groups": navigation.groups(request), "firing": mine.count()}
+    alerts = firing.count(scope.of(request.user))
+    return {"groups": navigation.groups(request), "firing": alerts}
 
 
 @register.simple_tag

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.forms import BaseForm
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -63,8 +63,9 @@ def show(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def rules(request: HttpRequest) -> HttpResponse:
-    mine = scope.of(request.user).rows(AlertRule.objects.all(), "job__team")
-    open_ones = Count("alerts", filter=Q(alerts__state="firing"), distinct=True)
+    mine = _rules(request)
+    fires = Q(alerts__state="firing") & scope.of(request.user).within("alerts__job__team")
+    open_ones = Count("alerts", filter=fires, distinct=True)
     rows = mine.annotate(firing=open_ones).select_related("job").prefetch_related("channels")
     context = {"tab": "rules", "rules": rows, "delete": DELETE_RULE}
     return render(request, "dashboard/alerts/rules.html", context)
@@ -103,7 +104,7 @@ def deliveries(request: HttpRequest) -> HttpResponse:
 @access.only_if(permissions.may_keep_alerts)
 def edit_rule(request: HttpRequest, pk: int | None = None) -> HttpResponse:
     """A new rule, or another version of one."""
-    row = get_object_or_404(AlertRule, pk=pk) if pk else AlertRule(created_by=_user(request))
+    row = get_object_or_404(_rules(request), pk=pk) if pk else AlertRule(created_by=_user(request))
     jobs = permissions.visible_jobs(request.user)
     form = RuleForm(request.POST or None, instance=row, jobs=jobs)
     return _edit(request, form, "rule", "dashboard:alerts-rules")
@@ -135,7 +136,7 @@ def _status(form: BaseForm) -> int:
 @require_http_methods(["GET", "POST"])
 @access.only_if(permissions.may_keep_alerts)
 def act_rule(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
-    row = get_object_or_404(AlertRule, pk=pk)
+    row = get_object_or_404(_rules(request), pk=pk)
     if verb != DELETE_RULE.name:
         raise Http404("no such action")
 
@@ -162,6 +163,11 @@ def act_channel(request: HttpRequest, pk: int, verb: str) -> HttpResponse:
             row.delete()
 
     return ask(request, deed, row.name, reverse("dashboard:alerts-channels"), do)
+
+
+def _rules(request: HttpRequest) -> QuerySet[AlertRule]:
+    """Those of jobs that the reader sees, and of all jobs."""
+    return scope.of(request.user).rows(AlertRule.objects.all(), "job__team")
 
 
 def _user(request: HttpRequest) -> User | None:

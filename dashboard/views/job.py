@@ -21,7 +21,7 @@ from jobs import audit, diagnostics, permissions, vertices
 from jobs.models import Checkpoint, Diagnosis, Job
 
 #: Tabs with views of their own.
-_ELSEWHERE = ("log", "versions")
+_ELSEWHERE = ("log", "threads", "versions")
 
 
 @access.page

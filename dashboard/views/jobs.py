@@ -36,7 +36,7 @@ def act(request: HttpRequest) -> HttpResponse:
     """First what would happen to each of the jobs; done when that is confirmed."""
     verb = bulk.VERBS.get(request.POST.get("verb", ""))
     back = _back(request)
-    chosen = request.POST.getlist("job")[:MOST]
+    chosen = [pk for pk in request.POST.getlist("job")[:MOST] if "\x00" not in pk]
     if verb is None or not chosen:
         messages.error(request, "Nothing was changed: choose jobs, then what is to be done.")
         return redirect(back)

@@ -62,11 +62,11 @@ def _chosen(view: JobView, number: str | None) -> Attempt | None:
 def lines(request: HttpRequest, job_id: str, number: int) -> HttpResponse:
     """Lines after `?after=` or before `?before=`, as the page holds them."""
     attempt = get_object_or_404(Attempt, job=job_of(request, job_id), number=number)
-    after, before = request.GET.get("after", ""), request.GET.get("before", "")
-    if before.isdigit():
-        found = loglines.before(attempt.run_dir, int(before))
-    elif after.isdigit():
-        found = loglines.after(attempt.run_dir, int(after))
+    after, before = (number_in(request.GET.get(name)) for name in ("after", "before"))
+    if before is not None:
+        found = loglines.before(attempt.run_dir, before)
+    elif after is not None:
+        found = loglines.after(attempt.run_dir, after)
     else:
         found = loglines.tail(attempt.run_dir)
     return JsonResponse(

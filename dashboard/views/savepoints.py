@@ -112,7 +112,7 @@ def show(request: HttpRequest, job_id: str, savepoint_id: str) -> HttpResponse:
 def compare(request: HttpRequest, job_id: str) -> HttpResponse:
     """Two savepoints of the job, `?a=` and `?b=`, side by side."""
     job = job_of(request, job_id)
-    asked = [request.GET.get(name, "") for name in ("a", "b")]
+    asked = [request.GET.get(name, "").replace("\x00", "") for name in ("a", "b")]
     known = {row.pk: row for row in job.savepoints.filter(pk__in=asked)}
     chosen = [known.get(each) for each in asked]
     if chosen[0] is None or chosen[1] is None:

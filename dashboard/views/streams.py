@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.response import StreamingHttpResponse
 
-from dashboard import live, pages
+from dashboard import firing, live, pages, scope
 from dashboard.regions import Region
 from jobs import permissions
 
@@ -48,20 +49,22 @@ async def answer(
     user = await request.auser()
     if not user.is_authenticated:
         return HttpResponse("log in again\n", status=401, content_type="text/plain")
+    mine = await sync_to_async(scope.of)(user)
     if "poll" in request.GET:
-        return await _once(partial(take, regions))
-    stream = live.events(key, take, tick, regions)
+        return await _once(partial(take, regions), partial(firing.count, mine))
+    stream = live.events(key, take, tick, regions, partial(firing.counted, mine))
     response = StreamingHttpResponse(stream, content_type="text/event-stream")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _once(take: partial[Any]) -> HttpResponse:
+async def _once(take: partial[Any], alerts: Callable[[], int]) -> HttpResponse:
     try:
         snapshot = await sync_to_async(take)()
+        fire = await sync_to_async(alerts)()
     except live.Gone:
         return HttpResponse("there is nothing here any more\n", status=410)
-    response = JsonResponse(live.payload(snapshot, snapshot.changed({})))
+    response = JsonResponse(live.payload(snapshot, snapshot.changed({}), fire))
     response["Cache-Control"] = "no-store"
     return response

@@ -64,7 +64,7 @@ def show(request: HttpRequest) -> HttpResponse:
     first = {
         name: request.GET[name]
         for name in ("program", "savepoint", "name", "when")
-        if request.GET.get(name)
+        if request.GET.get(name) and "\x00" not in request.GET[name]
     }
     return _page(request, SubmitForm(initial={"time_zone": "UTC", **first}, user=request.user))
 
@@ -219,6 +219,6 @@ def delete(request: HttpRequest, program: str) -> HttpResponse:
 
     def do() -> None:
         audit.record(request, "program.delete", row)
-        row.delete()
+        uploads.remove(row)
 
     return ask(request, DELETE, row.name, reverse("dashboard:submit"), do)

@@ -1,4 +1,5 @@
-"""Thread dumps of TaskManagers and of the leading JobManager: asked for, and the newest shown."""
+"""Thread dumps of TaskManagers, of the leading JobManager and of drivers: asked for, and the newest
+shown."""
 
 from __future__ import annotations
 
@@ -10,9 +11,13 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from dashboard import access
+from dashboard import access, pages
+from dashboard.jobview import JobView
+from dashboard.views.finding import job_of
+from dashboard.views.job import frame
 from jobs import audit, diagnostics, jobmanagers, permissions
 from jobs.models import Diagnosis, TaskManager
 
@@ -27,9 +32,10 @@ def taskmanager(request: HttpRequest, name: str) -> HttpResponse:
     rows = Diagnosis.objects.filter(taskmanager=row, attempt=None)
     context = {"tm": row, "noun": "TaskManager"}
     template = "dashboard/taskmanagers/threads.html"
+    may = permissions.may_steer(request.user)
     if request.method == "POST":
-        return _asked(request, row, lambda user: diagnostics.of_taskmanager(row, user))
-    return _shown(request, rows, template, context)
+        return _asked(request, row, may, lambda user: diagnostics.of_taskmanager(row, user))
+    return _shown(request, rows, template, {**context, "may_ask": may})
 
 
 @require_http_methods(["GET", "POST"])
@@ -37,16 +43,36 @@ def taskmanager(request: HttpRequest, name: str) -> HttpResponse:
 def jobmanager(request: HttpRequest) -> HttpResponse:
     leader = jobmanagers.leader()
     rows = Diagnosis.objects.filter(jobmanager=leader.name if leader is not None else "-")
+    may = permissions.may_steer(request.user)
     if request.method == "POST" and leader is not None:
-        return _asked(request, leader, lambda user: diagnostics.of_jobmanager(leader, user))
-    context = {"noun": "leading JobManager"}
+        return _asked(request, leader, may, lambda user: diagnostics.of_jobmanager(leader, user))
+    context = {"noun": "leading JobManager", "may_ask": may}
     return _shown(request, rows, "dashboard/jobmanager/threads.html", context)
 
 
+@require_http_methods(["GET", "POST"])
+@access.page
+def job(request: HttpRequest, job_id: str) -> HttpResponse:
+    """Of the driver and its Python workers."""
+    row = job_of(request, job_id)
+    may = permissions.may_operate(request.user, row)
+    if request.method == "POST":
+        kind = Diagnosis.Kind.THREADS
+        return _asked(request, row, may, lambda user: diagnostics.of_job(row, kind, user))
+    view = JobView(row, timezone.now())
+    context = {
+        **frame(request, view, pages.job(view, ()), "threads"),
+        "noun": "driver and its Python workers",
+        "may_ask": may and view.runs,
+    }
+    rows = Diagnosis.objects.filter(attempt__job=row)
+    return _shown(request, rows, "dashboard/job/threads.html", context)
+
+
 def _asked(
-    request: HttpRequest, target: Any, ask: Callable[[User | None], Diagnosis]
+    request: HttpRequest, target: Any, may: bool, ask: Callable[[User | None], Diagnosis]
 ) -> HttpResponse:
-    access.demand(permissions.may_steer(request.user))
+    access.demand(may)
     audit.record(request, "threads.dump", target)
     try:
         row = ask(request.user if isinstance(request.user, User) else None)
@@ -69,6 +95,5 @@ def _shown(
         "error": diagnostics.error_of(asked) if asked is not None else "",
         "answered": answered,
         "threads": diagnostics.threads(answered) if answered is not None else [],
-        "may_ask": permissions.may_steer(request.user),
     }
     return render(request, template, {**context, **more})

@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from rest_framework import serializers
 
-from jobs.models import Alert, AlertChannel, AlertDelivery, AlertRule
+from jobs import permissions
+from jobs.models import Alert, AlertChannel, AlertDelivery, AlertRule, Job
 
 
 class _Cleaned:
@@ -60,6 +61,12 @@ class RuleSerializer(_Cleaned, serializers.ModelSerializer[AlertRule]):
             *("created_by", "created_at"),
         ]
         read_only_fields = ["created_at"]
+
+    def validate_job(self, job: Job | None) -> Job | None:
+        """One that its author does not see is not there."""
+        if job is not None and not permissions.may_view(self.context["request"].user, job):
+            raise serializers.ValidationError("there is no such job")
+        return job
 
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):

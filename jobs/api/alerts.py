@@ -68,7 +68,8 @@ class DeliveryViewSet(
         if states := self.request.query_params.getlist("state"):
             rows = rows.filter(state__in=states)
         if (alert := self.request.query_params.get("alert", "")).isdecimal():
-            rows = rows.filter(alert=int(alert))
+            # A number that no database takes is none of an alert.
+            rows = rows.filter(alert=int(alert)) if len(alert) <= 18 else rows.none()
         return rows
 
 

@@ -51,7 +51,9 @@ class BasicAuthentication(authentication.BasicAuthentication):
         self, userid: str, password: str, request: Any = None
     ) -> tuple[User, ApiToken | None]:
         if password.startswith(tokens.MARK):
-            return TokenAuthentication().found(request, password)
+            return self._by_token(request, userid, password)
+        if "\0" in userid:  # not every database takes it
+            raise exceptions.AuthenticationFailed("Invalid username/password.")
         address = audit.address(request)
         until = throttling.blocked_until(userid, address)
         if until is not None:
@@ -59,6 +61,16 @@ class BasicAuthentication(authentication.BasicAuthentication):
         user, _ = super().authenticate_credentials(userid, password, request)
         throttling.succeeded(userid, address)
         return user, None
+
+    def _by_token(self, request: Any, userid: str, key: str) -> tuple[User, ApiToken]:
+        """The name is the owner's, "token", or none: what a tool shows as who is logged in is not
+        somebody else."""
+        user, token = TokenAuthentication().found(request, key)
+        if userid.lower() not in ("", "token", user.get_username().lower()):
+            raise exceptions.AuthenticationFailed(
+                'The token is not of this account; write "token" in the place of the name.'
+            )
+        return user, token
 
 
 def _seconds(until: datetime) -> float:

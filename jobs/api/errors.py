@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -25,6 +25,8 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
         error = ConflictError(str(error))
     if isinstance(error, actions.InvalidJob | options.InvalidOption):
         return Response({"errors": [str(error)]}, status=status.HTTP_400_BAD_REQUEST)
+    if isinstance(error, RecursionError):
+        error = ParseError("The request is nested too deeply.")
     response = exception_handler(error, context)
     if response is not None:
         response.data = {"errors": list(_sentences(response.data))}

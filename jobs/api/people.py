@@ -87,15 +87,17 @@ class TokenViewSet(
         return Response(answer, status=status.HTTP_201_CREATED)
 
     def perform_destroy(self, instance: ApiToken) -> None:
+        if instance != self.request.auth:
+            _not_wider(self.request, Role(instance.role), "revokes")
         audit.record(self.request, "token.revoke", instance, owner=str(instance.user))
         tokens.revoke(instance)
 
 
-def _not_wider(request: Request, role: Role) -> None:
-    """A token that may little makes none that may more."""
+def _not_wider(request: Request, role: Role, verb: str = "makes") -> None:
+    """A token that may little makes and revokes none that may more."""
     if isinstance(request.auth, ApiToken) and role > request.auth.role:
         raise PermissionDenied(
-            f"This token has the role {request.auth.get_role_display()}; it makes no wider one."
+            f"This token has the role {request.auth.get_role_display()}; it {verb} no wider one."
         )
 
 

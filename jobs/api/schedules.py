@@ -18,12 +18,12 @@ from jobs import audit, schedules, timetables
 from jobs import permissions as of_rows
 from jobs.api import permissions
 from jobs.api.savepoints import user_of
-from jobs.api.serializers import MaskedConfiguration, Submission
+from jobs.api.serializers import MaskedConfiguration, ShownArguments, Submission
 from jobs.models import Schedule, ScheduledRun
 
 
 class ScheduleSerializer(serializers.ModelSerializer[Schedule]):
-    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
+    arguments = ShownArguments()
     configuration = MaskedConfiguration()
     grace = serializers.IntegerField(read_only=True, help_text="milliseconds")
     team = serializers.CharField(

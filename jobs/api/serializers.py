@@ -25,6 +25,17 @@ class MaskedConfiguration(serializers.DictField):
         )
 
 
+class ShownArguments(serializers.ListField):
+    """The arguments of what has `shown_arguments`."""
+
+    child = serializers.CharField()
+
+    def __init__(self) -> None:
+        super().__init__(
+            source="shown_arguments", read_only=True, help_text="values of secrets are masked"
+        )
+
+
 class JobSummary(serializers.ModelSerializer[Job]):
     """A job as lists show it."""
 
@@ -54,7 +65,7 @@ class JobDetail(JobSummary):
     restart_attempts_left = serializers.IntegerField(
         read_only=True, allow_null=True, help_text="null: any number"
     )
-    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
+    arguments = ShownArguments()
     configuration = MaskedConfiguration()
     plan = serializers.DictField(read_only=True)
     slots = serializers.IntegerField(source="slots_wanted", read_only=True)

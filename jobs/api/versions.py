@@ -19,13 +19,13 @@ from rest_framework.views import APIView
 from jobs import artifacts, audit, upgrades, versions
 from jobs.api import permissions
 from jobs.api.savepoints import of_job, user_of, visible_job
-from jobs.api.serializers import MaskedConfiguration
+from jobs.api.serializers import MaskedConfiguration, ShownArguments
 from jobs.models import Job, JobVersion, Upgrade
 
 
 class VersionSerializer(serializers.ModelSerializer[JobVersion]):
     current = serializers.SerializerMethodField(help_text="what the job is now")
-    arguments = serializers.ListField(child=serializers.CharField(), read_only=True)
+    arguments = ShownArguments()
     configuration = MaskedConfiguration()
 
     class Meta:
@@ -218,6 +218,6 @@ def _version(job: Job, number: int) -> JobVersion:
 
 def _number(request: Request, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 9:
         raise serializers.ValidationError({name: f"{text!r} is no number of a version"})
     return int(text)

@@ -33,7 +33,7 @@ LATENCY = "latency.source_id.operator_id.operator_subtask_index.latency"
 #: Jobs whose figures are read at once.
 AT_ONCE = 200
 #: Parts of a name that say which of several things it is about: they become variables.
-_KEYED = re.compile(r"\b(split|topic|partition)\.([^.]+)")
+_KEYED = re.compile(r"\b(split|topic|partition)\.([^.]+)(?=\.)")
 
 
 def groups(jobs: QuerySet[Job], scopes: Iterable[str] = SCOPES) -> Iterator[Group]:
@@ -70,11 +70,19 @@ def _of_jobs(jobs: list[Job], wanted: set[str]) -> Iterator[Group]:
         if JOB in wanted:
             host = {"host": attempt.host if attempt else ""}
             yield Group(JOB, name | host, _numbers(figures.of_row(job, row, now)))
-        found = row.figures if row is not None else {}
-        if attempt is not None and job.state == JobState.RUNNING and wanted & {TASK, OPERATOR}:
+        runs = attempt is not None and job.state == JobState.RUNNING
+        is_new = row is not None and attempt is not None and row.attempt == attempt.number
+        found = _of_now(row.figures) if row is not None and runs and is_new else {}
+        if attempt is not None and runs and wanted & {TASK, OPERATOR}:
             yield from _of_vertices(job, attempt, found, wanted)
         if HEADRACE in wanted:
             yield from extras.of_job(job, name, found)
+
+
+def _of_now(found: dict[str, Any]) -> dict[str, Any]:
+    """Without the latency of records that came before: an alert would go on about it for ever."""
+    comes = found.get("job", {}).get("numRecordsInPerSecond", 1) > 0
+    return found if comes else {**found, "latency": []}
 
 
 def _attempts(jobs: list[Job]) -> dict[str, Attempt]:

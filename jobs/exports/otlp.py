@@ -27,6 +27,8 @@ from jobs.exports.samples import HEADRACE, Group, Histogram
 
 #: Points of one request; receivers take so many megabytes.
 POINTS = 2_000
+#: Whole numbers from here on do not fit into 64 bits; one would cost the whole report.
+_WHOLE = 1 << 63
 #: Of what went wrong; some errors tell all that was sent.
 MOST_WORDS = 300
 
@@ -78,6 +80,8 @@ def _data(reporter: Reporter, groups: Iterable[Group], at: int) -> MetricsData:
         prefix = group.scope if group.scope == HEADRACE else f"flink.{group.scope}"
         for name, value in group.values.items():
             for full, more, number in _numbers(f"{prefix}.{name}", value):
+                if not -_WHOLE <= number < _WHOLE:
+                    number = float(number)
                 point = NumberDataPoint({**attributes, **more}, at, at, number)
                 points.setdefault(full, []).append(point)
     metrics = [Metric(name, "", "", Gauge(own)) for name, own in points.items()]

@@ -23,10 +23,14 @@ def text(groups: Iterable[Group]) -> str:
     for group in groups:
         labels = _labels(group)
         closed = f"{{{labels}}} " if labels else " "
+        told: set[str] = set()
         for name, value in group.values.items():
             family = names.get((group.scope, name))
             if family is None:
                 family = names[group.scope, name] = _family(group.scope, name)
+            if family in told:
+                continue  # of `a.b` and `a_b` the first: one told twice may void the answer
+            told.add(family)
             lines = families.get(family)
             if lines is None:
                 lines = families[family] = _head(family, group.scope, name, value)

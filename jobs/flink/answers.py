@@ -22,7 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from jobs import permissions
+from jobs import audit, permissions
 from jobs.api import errors
 from jobs.flink import origin, reading
 from jobs.models import Job
@@ -145,6 +145,28 @@ class _NoSuchMethod(Exception):
 
 
 def _failed(error: Exception, context: dict[str, Any]) -> Response:
+    answer = _answer(error, context)
+    _note(answer, context)
+    return answer
+
+
+def _note(answer: Response, context: dict[str, Any]) -> None:
+    """A change by GET that was not made is in the audit log, too; of other methods the middleware
+    writes that."""
+    request, view = context["request"], context["view"]
+    known = isinstance(request.user, User) and not audit.is_written(request)
+    if known and request.method == "GET" and "GET" in getattr(view, "changing", ()):
+        status = answer.status_code
+        audit.record(
+            request,
+            f"GET {request.path}",
+            next(iter(view.kwargs.values()), None),
+            result=audit.of_status(status),
+            status=status,
+        )
+
+
+def _answer(error: Exception, context: dict[str, Any]) -> Response:
     path = context["request"].path
     if isinstance(error, _NoSuchMethod):
         return _told(HTTPStatus.NOT_FOUND, f"Not found: {path}")

@@ -71,7 +71,7 @@ class Uploading(answers.View):
         try:
             row = uploads.keep(file, file.name or "", user, team)
         except artifacts.UnusableFile as error:
-            audit.record(request, "upload.create", file.name, result=audit.Result.REFUSED)
+            audit.record(request, "upload.create", file.name, result=audit.Result.FAILED)
             raise answers.bad_request(str(error)) from None
         audit.record(request, "upload.create", row, sha256=row.sha256, size=row.size)
         return Response({"filename": f"{_FOLDER}/{row.pk}", "status": "success"})
@@ -83,7 +83,7 @@ class Jar(JarView):
     def delete(self, request: Request, jar_id: str) -> Response:
         row = self.upload_to_run(jar_id)
         audit.record(request, "upload.delete", row)
-        row.delete()
+        uploads.remove(row)
         return Response({})
 
 
@@ -151,7 +151,7 @@ def _submitted(view: JarView, request: Request, jar_id: str) -> Job:
             job_id=wish.job_id,
         )
     except actions.InvalidJob as error:
-        audit.record(request, "job.submit", row, result=audit.Result.REFUSED, why=str(error))
+        audit.record(request, "job.submit", row, result=audit.Result.FAILED, why=str(error))
         raise answers.bad_request(str(error)) from None
     audit.record(request, "job.submit", job, program=row.name, sha256=row.sha256)
     return job

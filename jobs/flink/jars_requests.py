@@ -110,7 +110,12 @@ def _configuration(body: Mapping[str, Any]) -> dict[str, str]:
     given = body.get("flinkConfiguration") or {}
     if not isinstance(given, dict) or any(isinstance(v, dict | list) for v in given.values()):
         raise answers.bad_request('flinkConfiguration is an object like {"key": "value"}')
-    return {str(key): str(value) for key, value in given.items() if value is not None}
+    return {str(key): _as_text(value) for key, value in given.items() if value is not None}
+
+
+def _as_text(value: object) -> str:
+    """As JSON has it: true, not True."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _job_id(body: Mapping[str, Any]) -> str:

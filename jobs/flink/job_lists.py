@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import figures, permissions
+from jobs import figures, permissions, vertices
 from jobs.flink import answers, metrics, reading, tasks, times
 from jobs.models import Attempt, Job
 from jobs.states import AttemptState, Ends, JobState
@@ -66,7 +66,7 @@ ENDED = [state.value for state in JobState if state.ends is Ends.FOR_GOOD]
 def overview(job: Job, now: int, state: str) -> dict[str, Any]:
     """`state`: of its tasks."""
     start, end = times.of(job.created_at), ended(job)
-    total = _tasks(job.plan)
+    total = vertices.subtasks(job.plan)
     counts = tasks.counts(state, total, lower=True)
     return {
         "jid": job.pk,
@@ -101,10 +101,3 @@ def _attempts(rows: list[Job]) -> dict[str, str]:
     live = Attempt.objects.filter(state__in=AttemptState.live()).order_by("number")
     found = dict(live.values_list("job_id", "state"))
     return {job.pk: found[job.pk] for job in rows if job.pk in found}
-
-
-def _tasks(plan: Mapping[str, Any]) -> int:
-    """Subtasks of all vertices, without looking at more of the plan than that needs."""
-    nodes = plan.get("nodes") or []
-    heads = (node for node in nodes if str(node.get("chain", node["id"])) == str(node["id"]))
-    return sum(int(node.get("parallelism") or 1) for node in heads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -85,7 +86,7 @@ def number(request: Request, name: str, default: int, least: int = 0) -> int:
     said = parameter(request, name)
     if not said:
         return default
-    if not said.isascii() or not said.lstrip("-").isdigit() or len(said) > 11:
+    if not re.fullmatch(r"-?[0-9]{1,10}", said):
         raise unreadable(f'query parameter ({name}) from value "{said[:100]}"')
     if not least <= int(said) <= MOST:
         raise unreadable(f'query parameter ({name}) from value "{said}"')
@@ -107,5 +108,6 @@ def truth(request: Request, name: str) -> bool:
 
 def names(request: Request, name: str) -> list[str]:
     """Of a list with commas, in its order, each once; also when it is given several times."""
-    said = (part for value in request.query_params.getlist(name) for part in value.split(","))
+    values = (value.replace("\x00", "") for value in request.query_params.getlist(name))
+    said = (part for value in values for part in value.split(","))
     return list(dict.fromkeys(part for part in said if part))[:NAMES]

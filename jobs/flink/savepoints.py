@@ -36,6 +36,7 @@ class Triggering(answers.View):
         trigger_id = operations.trigger_id(body)
         if (reading.text(body, "formatType") or _FORMATS[0]).upper() not in _FORMATS:
             raise ParseError(f"formatType is {' or '.join(_FORMATS)}")
+        refused = ""
         try:
             row = savepoints.trigger(
                 job,
@@ -46,9 +47,20 @@ class Triggering(answers.View):
                 trigger_id=trigger_id,
             )
         except (savepoints.Conflict, options.InvalidOption) as error:
-            row = savepoints.refused(job, self.user, trigger_id, str(error))
+            refused = str(error)
+            row = savepoints.refused(job, self.user, trigger_id, refused)
         action = "job.stop" if then else "job.savepoint"
-        audit.record(self.request, action, job, savepoint=row.path, then=then, drain=drain)
+        result = audit.Result.FAILED if refused else audit.Result.OK
+        audit.record(
+            self.request,
+            action,
+            job,
+            result=result,
+            savepoint=row.path,
+            then=then,
+            drain=drain,
+            why=refused or None,
+        )
         return operations.triggered(row.trigger_id)
 
 

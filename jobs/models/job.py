@@ -122,6 +122,11 @@ class Job(models.Model):
         """Its settings for people to see: no values of secrets."""
         return masking.masked(self.configuration)
 
+    @property
+    def shown_arguments(self) -> list[str]:
+        """As `shown_configuration`."""
+        return masking.in_arguments(self.arguments)
+
     def transitions(self) -> Mapping[State, frozenset[State]]:
         return states.JOB_TRANSITIONS
 

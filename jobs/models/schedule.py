@@ -67,6 +67,11 @@ class Schedule(models.Model):
         """Its settings for people to see: no values of secrets."""
         return masking.masked(self.configuration)
 
+    @property
+    def shown_arguments(self) -> list[str]:
+        """As `shown_configuration`."""
+        return masking.in_arguments(self.arguments)
+
 
 class ScheduledRun(models.Model):
     """What was made of one time of a schedule."""

@@ -49,6 +49,11 @@ class JobVersion(models.Model):
         """Its settings for people to see: no values of secrets."""
         return masking.masked(self.configuration)
 
+    @property
+    def shown_arguments(self) -> list[str]:
+        """As `shown_configuration`."""
+        return masking.in_arguments(self.arguments)
+
 
 class Upgrade(models.Model):
     """A job's way from one version to another, or to other slots, through a savepoint:

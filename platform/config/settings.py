@@ -75,6 +75,9 @@ HEADRACE_UPLOADS = env.bool(
     "HEADRACE_UPLOADS",
     default=HEADRACE_PROPERTIES.get("web.submit.enable", "true").strip().lower() != "false",
 )
+#: Programs that one person may keep there, and bytes of all of them together.
+HEADRACE_UPLOADS_EACH = env.int("HEADRACE_UPLOADS_EACH", default=1000)
+HEADRACE_UPLOADS_BYTES = env.int("HEADRACE_UPLOADS_BYTES", default=10 * 1024**3)
 #: Files of Flink's own dashboard, for /flink/: the jar flink-runtime-web, or its folder `web`.
 HEADRACE_FLINK_DASHBOARD = env.str("HEADRACE_FLINK_DASHBOARD", default="")
 #: Checkpoint rows kept per job.

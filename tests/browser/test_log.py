@@ -66,5 +66,5 @@ def test_lines_are_found(page: Page, tmp_path: Path) -> None:
     pages.make_attempt(job, 1, tmp_path)
     (tmp_path / rundir.LOG).write_text("one apple\ntwo pears\nthree apples\n")
     page.goto(f"/jobs/{job.pk}/log/")
-    page.get_by_label("Find").fill("APPLE")
+    page.get_by_label("Find", exact=True).fill("APPLE")
     expect(page.locator("#log-lines .line:visible")).to_have_text(["one apple", "three apples"])

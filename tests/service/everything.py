@@ -107,7 +107,7 @@ def make(me: User, folder: Path) -> Everything:
     return Everything(
         {
             "job_id": [job.pk],
-            "job-tab:tab": [tab for tab in pages.TABS if tab not in ("log", "versions")],
+            "job-tab:tab": [tab for tab in pages.TABS if tab not in ("log", "threads", "versions")],
             "vertex_id": [chain.id],
             "tab": list(pages.VERTEX_TABS),
             "savepoint_id": [savepoint.pk],

@@ -19,11 +19,13 @@ from django.utils import timezone
 from dashboard import urls
 from jobs import planning
 from jobs.models import (
+    Alert,
     AlertChannel,
     AlertDelivery,
     AlertRule,
     ApiToken,
     AuditEntry,
+    Event,
     Job,
     Lease,
     Membership,
@@ -34,7 +36,7 @@ from jobs.models import (
     Upload,
 )
 from jobs.roles import Role
-from jobs.states import JobState, Wanted
+from jobs.states import AlertState, JobState, Wanted
 from tests.service import everything, pages
 
 pytestmark = pytest.mark.django_db
@@ -148,6 +150,29 @@ def test_a_teams_rows_are_its_members_and_the_admins(admin: Client) -> None:
     live = stranger.get("/live/jobs/?poll").json()["regions"]["rows"]
     assert "fraud scores" not in live
     assert "fraud scores" in member.get("/live/jobs/?poll").json()["regions"]["rows"]
+
+
+def test_alerts_that_fire_are_counted_for_who_may_see_them(admin: Client) -> None:
+    """In the navigation, on the page and in what is told to one that is open."""
+    team = Team.objects.create(name="payments")
+    rule = AlertRule.objects.create(name="behind", kind=AlertRule.Kind.LAG, threshold=1)
+    for job in (pages.make_job(), pages.make_job("theirs", team=team)):
+        Alert.objects.create(rule=rule, job=job, state=AlertState.FIRING, since=timezone.now())
+    other = as_user(person("bill", Team.objects.create(name="other"), Role.VIEWER))
+    for client, count in ((admin, 2), (other, 1)):
+        assert f"<span>{count}</span>" in text_of(client, "/jobs/")
+        assert client.get("/live/jobs/?poll").json()["firing"] == count
+        assert f"{count} firing" in text_of(client, "/alerts/rules/")
+
+
+def test_what_a_teams_schedule_did_is_no_event_for_others(admin: Client) -> None:
+    Event.objects.create(kind=Event.Kind.SCHEDULE, message="schedule bonus payout: paused")
+    Event.objects.create(kind=Event.Kind.TASKMANAGER, message="TaskManager tm-1: lost")
+    other = as_user(person("bill", Team.objects.create(name="other"), Role.VIEWER))
+    assert "bonus payout" in text_of(admin, "/")
+    page = text_of(other, "/")
+    assert "tm-1: lost" in page
+    assert "bonus payout" not in page
 
 
 def test_who_may_only_look_sees_no_way_to_change_anything(db: None) -> None:
@@ -308,6 +333,25 @@ def test_the_plan_is_shown_and_nothing_starts(
     assert "The plan of word_count.py" in page
     assert "Window by origin" in page
     assert asked[0][1:] == (["-x"], 2, {})
+    assert not Job.objects.exists()
+
+
+PROGRAM = b"""
+from headrace.datastream import StreamExecutionEnvironment
+env = StreamExecutionEnvironment.get_execution_environment()
+env.from_collection([1]).key_by(lambda x: x).reduce(max).name("largest").print()
+env.execute("planned")
+"""
+
+
+def test_a_file_is_uploaded_and_planned_as_it_is(admin: Client) -> None:
+    wish = {"file": SimpleUploadedFile("largest.py", PROGRAM), "parallelism": 3, "do": "plan"}
+    page = admin.post("/submit/", wish).content.decode()
+    assert "The plan of largest.py" in page
+    assert "<title>largest</title>" in page
+    assert "parallelism 3" in page
+    assert ">HASH<" in page
+    assert f'name="program" value="{Upload.objects.get().pk}"' in page
     assert not Job.objects.exists()
 
 

@@ -165,6 +165,16 @@ def test_a_clock_that_is_ahead_removes_nothing() -> None:
     assert lag(now - HOUR, now + HOUR, 60) != []
 
 
+def test_a_clock_that_was_ahead_keeps_nothing_out_until_then() -> None:
+    now = timezone.now().replace(minute=30, second=0, microsecond=0) - HOUR
+    history.write(JOB, now + 2 * DAY, {"lag": 99})
+    for minute in range(3):
+        history.write(JOB, now + timedelta(minutes=minute), {"lag": minute})
+
+    # The minute that is open is told when it is closed.
+    assert [row[2] for row in lag(now, now + HOUR / 2, 30)] == [0, 1]
+
+
 def test_old_rows_of_what_gets_no_samples_go_a_few_at_a_time() -> None:
     fill(NOON, 2 * HOUR, 30)
     before = HistoryChunk.objects.count()

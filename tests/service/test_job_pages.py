@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard import pages as live_pages
+from dashboard.views import threads
 from jobs import diagnostics, vertices
 from jobs.models import (
     Attempt,
@@ -188,6 +189,26 @@ def test_a_flame_graph_is_taken_shown_and_looked_into(client: Client, job: Job) 
     assert "does not run any more" in text(client, path)
 
 
+def test_threads_of_the_driver_are_dumped(
+    client: Client, bob: Client, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "SECONDS", 0.0)
+    path = f"/jobs/{job.pk}/threads/"
+    assert "Take a thread dump" not in text(bob, path)
+    assert bob.post(path).status_code == 403
+    refused = client.post(path, follow=True).content.decode()
+    assert "There is no thread dump: the job has no driver that runs" in refused
+    Job.objects.filter(pk=job.pk).update(current_attempt=3)
+    Attempt.objects.filter(job=job, number=3).update(taskmanager=TaskManager.objects.get())
+    assert client.post(path).status_code == 302
+    assert "It was asked for" in text(client, path)
+    found = {"threads": [{"name": "MainThread <1>", "text": "at job.py:3 <module>"}]}
+    diagnostics.answer(Diagnosis.objects.get(), found)
+    page = text(bob, path)
+    assert "MainThread &lt;1&gt;" in page
+    assert "at job.py:3 &lt;module&gt;" in page
+
+
 # --- tabs ----------------------------------------------------------------------------------------
 
 
@@ -220,6 +241,24 @@ def test_tabs_show_what_is_known(tab: str, words: list[str], client: Client, job
     page = text(client, f"/jobs/{job.pk}/{tab}/")
     for expected in words:
         assert expected in page
+
+
+def test_subtasks_are_bars_on_the_timeline(client: Client, job: Job) -> None:
+    chosen, path = vertex(job, "windows"), f"/jobs/{job.pk}/timeline/"
+    assert f"?vertex={chosen}" in text(client, path)
+    page = text(client, f"{path}?vertex={chosen}")
+    assert "Subtask 3" in page
+    assert "Checkpoint 60: busy 240 ms" in page
+    assert page.count("<title>Checkpoint") == 4 * 40  # the newest, not all 60
+    assert "data-live" in page  # its head goes on
+    Checkpoint.objects.update(tasks={chosen: {"busy": list(range(1_000))}})
+    page = text(client, f"{path}?vertex={chosen}")
+    assert "the busiest 40 of 1,000" in page
+    assert len(page) < 400_000
+    Checkpoint.objects.update(tasks={})
+    assert "No checkpoint that is kept tells" in text(client, f"{path}?vertex={chosen}")
+    for odd in ("x", "%00", "0" * 32):
+        assert 'id="subtasks"' not in text(client, f"{path}?vertex={odd}")
 
 
 def test_a_job_that_has_ended_keeps_everything(client: Client, job: Job) -> None:
@@ -258,6 +297,16 @@ def test_a_checkpoint_tells_of_vertices_and_subtasks(client: Client, job: Job) -
     assert f'href="/jobs/{job.pk}/checkpoints/8/"' in page
     Checkpoint.objects.filter(job=job).update(tasks={})
     assert "was not reported" in text(client, f"/jobs/{job.pk}/checkpoints/7/")
+
+
+def test_a_checkpoint_of_very_many_subtasks_stays_small(client: Client) -> None:
+    nodes = [busy_job.node(n, f"op {n}", "Operator", n, parallelism=1_000) for n in range(100)]
+    job = pages.make_job(plan={"nodes": nodes}, parallelism=1_000)
+    tasks = {each.id: {"busy": list(range(1_000))} for each in vertices.of(job.plan)}
+    pages.make_checkpoint(pages.make_attempt(job), 1, tasks=tasks)
+    page = text(client, f"/jobs/{job.pk}/checkpoints/1/")
+    assert page.count("1000 subtasks, the busiest 20") == 100
+    assert len(page) < 1_000_000
 
 
 def test_alerts_that_fire_are_said_on_every_page(client: Client, job: Job) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -13,8 +15,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from pytest_django import Settings
 
-from jobs import actions, job_secrets, masking, options
-from jobs.models import AuditEntry, Job, Secret, Team
+from headrace.wire import events
+from jobs import actions, job_secrets, masking, options, recording
+from jobs.models import Attempt, AuditEntry, Job, Secret, Team
 from workers import drivers, launcher
 
 pytestmark = pytest.mark.django_db
@@ -135,3 +138,32 @@ def test_the_log_of_a_driver_never_holds_a_secret(tmp_path: Path) -> None:
     assert "line one" not in log + commands
     assert "line two" not in log + commands
     assert "no line end ******" in log
+
+
+def test_a_secret_that_is_written_in_pieces_is_starred_out() -> None:
+    source, sink = os.pipe()
+    seen, target = os.pipe()
+    pump = threading.Thread(target=launcher.pump, args=(source, target, [b"open sesame"]))
+    pump.start()
+    for piece in (b"it is op", b"en sesa", b"me, they say o"):
+        os.write(sink, piece)
+        time.sleep(launcher.PATIENCE * 1.5)  # what is not finished is written meanwhile
+    assert os.read(seen, 100) == b"it is ******, they say "
+    os.close(sink)
+    pump.join(10)
+    assert os.read(seen, 100) == b"o"
+    for end in (source, seen, target):
+        os.close(end)
+
+
+def test_no_event_of_a_driver_tells_a_secret() -> None:
+    job_secrets.keep("DB_PASSWORD", VALUE, None, None)
+    attempt = Attempt(job=submit(None, "DB_PASSWORD"))
+    words = f"cannot connect with {VALUE}"
+    for event in (
+        events.Failed(words, words),
+        events.CheckpointFailed(1, words),
+        events.SavepointFailed("1", words),
+        events.CommandDone("checkpoint-1", words),
+    ):
+        assert VALUE not in repr(recording._without_secrets(attempt, event))

@@ -142,3 +142,20 @@ def test_open_browsers_are_listed_and_ended(bob: User) -> None:
     assert key is not None
     assert sign_ins.end_others(bob, key) == 0
     assert one.get("/api/me/").status_code == 200
+
+
+def test_a_wrong_password_of_a_program_counts_once(bob: User) -> None:
+    for name in ("bob", "nobody", "no\0body"):
+        basic = base64.b64encode(f"{name}:wrong".encode()).decode()
+        answer = Client(REMOTE_ADDR=HERE).get("/api/me/", HTTP_AUTHORIZATION=f"Basic {basic}")
+        assert answer.status_code == 401
+    counted = FailedLogins.objects.filter(address=HERE).exclude(username="")
+    assert dict(counted.values_list("username", "failures")) == {"bob": 1, "nobody": 1}
+    assert AuditEntry.objects.filter(action="login", result="failed").count() == 2
+
+
+def test_sessions_that_have_expired_are_removed(bob: User) -> None:
+    assert log_in("bob-password").status_code == 302
+    assert sign_ins.prune(timezone.now()) == 0
+    assert sign_ins.prune(timezone.now() + timedelta(days=8)) == 1
+    assert not sign_ins.of(bob)

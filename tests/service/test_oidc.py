@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import oidc_provider_mock
 import pytest
 import requests
+from authlib.integrations.base_client import OAuthError
 from django.contrib.auth.models import User
 from django.test import Client
 
-from jobs import group_roles, memberships, options, permissions
+from jobs import group_roles, memberships, oidc, options, permissions
 from jobs.models import AuditEntry, Membership, OpenIdAccount, Team
 from jobs.roles import Role
 
@@ -72,6 +74,7 @@ def test_who_the_provider_knows_gets_in_with_the_roles_of_the_groups(configured:
     assert permissions.role(user, team) is Role.DEVELOPER
     assert permissions.role(user) is Role.VIEWER
     assert client.get("/api/me/").json()["username"] == "dora"
+    assert client.session.get_expiry_age() > 100_000  # not as short as one that is under way
     assert AuditEntry.objects.filter(action="login", username="dora", result="ok").exists()
 
 
@@ -107,6 +110,40 @@ def test_an_account_is_linked_where_the_names_are_trusted(
     person(configured, "s-4", preferred_username="alice")
     log_in(Client(), "s-4")
     assert OpenIdAccount.objects.get().user == alice
+
+
+@pytest.mark.parametrize(("verified", "linked"), [(True, True), (False, False), (None, False)])
+def test_an_address_that_nobody_has_proven_links_no_account(
+    configured: str, settings: Any, verified: bool | None, linked: bool
+) -> None:
+    settings.HEADRACE_OIDC_LINK_ACCOUNTS = True
+    settings.HEADRACE_OIDC_USERNAME_CLAIM = "email"
+    User.objects.create_user("ida@example.org")
+    told = {} if verified is None else {"email_verified": verified}
+    claims = {"iss": "https://id", "sub": "s-8", "email": "ida@example.org", **told}
+    if linked:
+        assert oidc.account(claims).username == "ida@example.org"
+    else:
+        with pytest.raises(oidc.Refused):
+            oidc.account(claims)
+
+
+def test_a_name_in_another_form_is_the_same_name(configured: str, alice: User) -> None:
+    claims = {"iss": "https://id", "sub": "s-9", "preferred_username": "\uff41lice"}
+    with pytest.raises(oidc.Refused):
+        oidc.account(claims)
+
+
+def test_tokens_that_anybody_could_have_made_count_for_nothing() -> None:
+    name = "id_token_signing_alg_values_supported"
+    metadata = {name: ["none", "HS256", "ES256"]}
+    oidc._only_signed(SimpleNamespace(load_server_metadata=lambda: metadata))
+    assert metadata == {name: ["ES256"]}
+
+
+def test_a_token_for_another_client_logs_nobody_in(configured: str) -> None:
+    with pytest.raises(OAuthError):
+        oidc._claims(None, {"userinfo": {"sub": "s", "aud": ["another"], "azp": "headrace"}})
 
 
 def test_who_is_in_no_needed_group_stays_out(configured: str, settings: Any) -> None:

@@ -169,6 +169,23 @@ def test_odd_ranges_of_a_chart(query: str, job: Job, bob: User) -> None:
     assert as_user(bob).get(f"/jobs/{job.pk}/series/?{query}").status_code == 200
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/alerts/?rule=%C2%B2",
+        "/jobs/{id}/log/1/lines/?after=%C2%B2",
+        f"/jobs/{{id}}/log/1/lines/?before={'9' * 5_000}",
+        "/jobs/{id}/log/1/lines/?before=%C2%B2",
+        "/taskmanagers/%00/",
+        "/submit/?program=%00",
+        "/jobs/{id}/savepoints/compare/?a=%00",
+    ],
+)
+def test_what_only_looks_like_a_number_or_a_name(path: str, job: Job, alice: User) -> None:
+    pages.make_attempt(job)
+    assert as_user(alice).get(path.format(id=job.pk)).status_code in (200, 404)
+
+
 def test_a_job_that_is_gone_ends_its_page(bob: User) -> None:
     answer = as_user(bob).get(f"/jobs/{NOWHERE}/live/overview/?poll")
     assert answer.status_code == 410

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import timedelta
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from django.apps import apps
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from jobs import job_secrets, memberships, tokens
-from jobs.models import ApiToken, AuditEntry, Membership, Team
+from jobs import beginnings, job_secrets, memberships, options, permissions, tokens
+from jobs.models import (
+    AlertRule,
+    ApiToken,
+    AuditEntry,
+    Membership,
+    OpenIdAccount,
+    Savepoint,
+    Team,
+)
 from jobs.roles import Role
 from tests.service.pages import make_job
 
@@ -191,3 +202,111 @@ def test_tokens_from_before_log_in_as_before(bob: User) -> None:
         assert cursor.fetchone() == (0,)
         cursor.execute("DROP TABLE authtoken_token")
     assert with_token("a1" * 20).get("/api/me/").json()["username"] == "bob"
+
+
+def test_a_token_revokes_none_that_may_more(bob: User) -> None:
+    strong, _ = tokens.create(bob, "strong")
+    weak, key = tokens.create(bob, "weak", role=Role.VIEWER)
+    assert with_token(key).delete(f"/api/tokens/{strong.pk}/").status_code == 403
+    assert with_token(key).delete(f"/api/tokens/{weak.pk}/").status_code == 204
+    assert ApiToken.objects.get() == strong
+
+
+@pytest.mark.parametrize(("name", "status"), [("token", 200), ("BOB", 200), ("alice", 401)])
+def test_a_token_as_a_password_is_of_the_account_that_is_named(
+    bob: User, name: str, status: int
+) -> None:
+    _, key = tokens.create(bob, "tool")
+    client = APIClient()
+    basic = base64.b64encode(f"{name}:{key}".encode()).decode()
+    client.credentials(HTTP_AUTHORIZATION=f"Basic {basic}")
+    assert client.get("/api/me/").status_code == status
+
+
+def test_an_admins_narrow_token_keeps_no_alerts(alice: User) -> None:
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    for role, allowed in ((Role.DEVELOPER, False), (Role.ADMIN, True)):
+        row, _ = tokens.create(alice, "x", role=role)
+        user = User.objects.get(pk=alice.pk)
+        user.headrace_token = row  # type: ignore[attr-defined]
+        assert permissions.may_keep_alerts(user) is allowed
+
+
+def test_a_rule_names_no_job_that_its_author_does_not_see(bob: User, payments: Team) -> None:
+    bob.user_permissions.add(Permission.objects.get(codename="change_alertrule"))
+    theirs = make_job(team=payments)
+    values = {"name": "x", "kind": "failed", "job": theirs.pk, "channels": []}
+    refused = logged_in(bob).post("/api/alerts/rules/", values, format="json")
+    assert (refused.status_code, "there is no such job" in refused.content.decode()) == (400, True)
+
+
+def test_requests_out_of_all_bounds_are_the_callers_fault(bob: User) -> None:
+    client = logged_in(bob)
+    nested = client.post("/api/tokens/", "[" * 100_000, content_type="application/json")
+    assert nested.status_code == 400
+    assert client.get(f"/api/alerts/deliveries/?alert={'9' * 5000}").status_code == 200
+    address = f"/api/jobs/{make_job().pk}/versions/difference/?after={'9' * 5000}"
+    assert client.get(address).status_code == 400
+
+
+def test_a_savepoint_of_another_team_is_begun_with_by_its_people_only(
+    bob: User, payments: Team, tmp_path: Path
+) -> None:
+    theirs = Savepoint(job=make_job(team=payments), path=str(tmp_path))
+    memberships.give(bob, None, Role.DEVELOPER)
+
+    def refused(mode: str, team: Team | None = None) -> bool:
+        try:
+            wish = beginnings.wanted(str(tmp_path), mode)
+            beginnings.check_team(wish, theirs, User.objects.get(pk=bob.pk), team)
+        except options.InvalidOption:
+            return True
+        return False
+
+    assert refused("NO_CLAIM")
+    memberships.give(bob, payments, Role.VIEWER)
+    assert (refused("NO_CLAIM"), refused("CLAIM")) == (False, True)
+    memberships.give(bob, payments, Role.OPERATOR)
+    assert not refused("CLAIM")
+    assert not refused("CLAIM", payments)
+
+
+def test_an_admin_does_not_link_a_superusers_account(bob: User) -> None:
+    """Who linked it to a person of their own at the provider would log in as the superuser."""
+    User.objects.filter(pk=bob.pk).update(is_staff=True)
+    root = User.objects.create_superuser("root")
+    client = Client()
+    client.force_login(User.objects.get(pk=bob.pk))
+    person = {"issuer": "https://id", "subject": "s-1"}
+    client.post("/admin/jobs/openidaccount/add/", {"user": root.pk, **person})
+    assert not OpenIdAccount.objects.exists()
+    client.post("/admin/jobs/openidaccount/add/", {"user": bob.pk, **person})
+    row = OpenIdAccount.objects.get()
+    row.user = root
+    row.save()
+    address = f"/admin/jobs/openidaccount/{row.pk}/change/"
+    assert client.post(address, {"user": root.pk, **person, "subject": "s-2"}).status_code == 403
+
+
+def test_a_rule_of_another_teams_job_is_not_there_for_who_does_not_see_it(
+    bob: User, payments: Team
+) -> None:
+    bob.user_permissions.add(Permission.objects.get(codename="change_alertrule"))
+    rule = AlertRule.objects.create(name="x", kind="failed", job=make_job(team=payments))
+    client = logged_in(bob)
+    for address in (f"/alerts/rules/{rule.pk}/", f"/alerts/rules/{rule.pk}/delete/"):
+        assert client.get(address).status_code == 404
+        assert client.post(address).status_code == 404
+    assert AlertRule.objects.exists()
+
+
+def test_arguments_are_shown_without_secrets(alice: User) -> None:
+    job = make_job(arguments=["--password", "hush", "--rate", "5"])
+    client = Client()
+    client.force_login(alice)
+    User.objects.filter(pk=alice.pk).update(is_staff=True)
+    assert client.get(f"/api/jobs/{job.pk}/").json()["arguments"][2:] == ["--rate", "5"]
+    pages = (f"/api/jobs/{job.pk}/", f"/jobs/{job.pk}/configuration/")
+    for address in (*pages, f"/admin/jobs/job/{job.pk}/change/"):
+        page = client.get(address)
+        assert (page.status_code, "hush" in page.content.decode()) == (200, False), address

@@ -11,6 +11,8 @@ from jobs import actions, attempts, recording, taskmanagers
 from jobs.models import Attempt, Checkpoint, Event, Job, TaskManager
 from jobs.restart_strategies import ExponentialDelay, FixedDelay
 from jobs.states import AttemptState, JobState, change_state
+from tests.service.conftest import driver_of
+from workers.supervisor import Supervisor
 
 pytestmark = pytest.mark.django_db
 
@@ -104,6 +106,28 @@ def test_of_two_readers_one_records(attempt: Attempt) -> None:
 
     assert Checkpoint.objects.count() == 3
     assert Event.objects.filter(message__startswith="driver started").count() == 1
+
+
+def test_who_asks_for_what_another_recorded_and_forgot_goes_on_from_there(
+    attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert attempt.taskmanager is not None
+    monkeypatch.setattr(journal, "KEPT", 5_000)
+    monkeypatch.setattr(journal, "STEP", 100)
+    write(attempt, *(checkpoint(number) for number in range(1, 100)))
+    late = Attempt.objects.get(pk=attempt.pk)
+    own, driver = Supervisor(attempt.taskmanager), driver_of(attempt)
+    assert own._record(attempt, driver)
+    if (Path(attempt.run_dir) / "journal.jsonl").read_bytes()[:1] != b"\0":
+        pytest.skip("no holes in files here")
+    write(attempt, checkpoint(100))
+
+    assert not own._record(late, driver)
+    assert own._record(late, driver)
+
+    assert (Checkpoint.objects.count(), late.journal_number) == (100, 100)
+    late.refresh_from_db()
+    assert not late.abandoned
 
 
 def test_nothing_is_recorded_when_a_row_cannot_be_written(attempt: Attempt) -> None:

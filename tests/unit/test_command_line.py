@@ -56,6 +56,11 @@ def test_what_of_an_archive_is_run() -> None:
     assert programs._settings(read) == {"a": "b", "headrace.entry-class": "shop.totals:main"}
 
 
+def test_a_job_is_submitted_for_a_team() -> None:
+    read = Parser().parse(["run", "--team", "payments", "job.py", "--team", "x"])
+    assert (programs._submission(read)["team"], read.arguments) == ("payments", ["--team", "x"])
+
+
 @pytest.mark.parametrize("option", ["-pyfs", "-pym", "--pyExecutable", "-parallelism"])
 def test_an_option_that_is_not_there_is_named(
     option: str, capsys: pytest.CaptureFixture[str]

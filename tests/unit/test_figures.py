@@ -110,6 +110,28 @@ def test_figures_of_many_jobs_take_one_query(
     assert "numRecordsInPerSecond" not in found[jobs[1].pk]
 
 
+def test_what_an_earlier_attempt_did_is_not_told_of_the_next(attempt: Attempt) -> None:
+    record(attempt, measured())
+    jobs = Job.objects.filter(pk=attempt.job_id)
+    jobs.update(state=JobState.RESTARTING, current_attempt=None)
+    job = jobs.get()
+    told = figures.of_job(job)
+    assert (told["numRecordsInPerSecond"], told["numRecordsIn"]) == (0, 30)
+    assert figures.of_vertices(job)
+    jobs.update(state=JobState.RUNNING, current_attempt=attempt.number + 1)
+    job = jobs.get()
+    assert figures.of_job(job)["numRecordsInPerSecond"] == 0
+    assert figures.of_vertices(job) == {}
+    jobs.update(state=JobState.FAILED)
+    assert figures.of_vertices(jobs.get())
+
+
+def test_latency_is_kept_over_time_while_records_come(attempt: Attempt) -> None:
+    assert samples.of(measured())["latency.pre-commit.p99"] == 9
+    idle = samples.of(measured(job={"numRecordsInPerSecond": 0.0}))
+    assert "latency.pre-commit.p99" not in idle
+
+
 def test_time_in_a_state_is_that_of_the_current_one() -> None:
     now = int(timezone.now().timestamp() * 1000)
     job = Job(state="RUNNING", timestamps={"CREATED": now - 9_000, "RUNNING": now - 5_000})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from jobs import masking
@@ -18,10 +20,26 @@ from jobs import masking
         "spark.auth.token",
         "my.credentials",
         "some.api_key",
+        "fs.azure.account.key.data.blob.core.windows.net",
+        "basic.auth.user.info",
+        "security.ssl.service-key",
+        "DB_PWD",
     ],
 )
 def test_value_of_a_secret_is_masked(key: str) -> None:
     assert masking.masked({key: "hidden", "a.b": "shown"}) == {key: masking.MASK, "a.b": "shown"}
+
+
+def test_a_login_in_an_address_is_masked() -> None:
+    told = {"url": "jdbc:postgresql://app:hush@db:5432/x?a=b@c", "plain": "http://host:80/a@b"}
+    shown = {"url": f"jdbc:postgresql://{masking.MASK}@db:5432/x?a=b@c", "plain": told["plain"]}
+    assert masking.masked(told) == shown
+
+
+def test_secrets_in_arguments_are_masked() -> None:
+    told = ["--password", "hush", "--db.token=hush", "-x", "1", "--secret", "--y", "jdbc://u:p@h"]
+    shown = ["--password", masking.MASK, f"--db.token={masking.MASK}", *told[3:7]]
+    assert masking.in_arguments(told) == [*shown, f"jdbc://{masking.MASK}@h"]
 
 
 def test_other_settings_are_shown() -> None:
@@ -46,3 +64,10 @@ def test_secrets_in_text_are_starred_out_at_the_same_length(
     assert len(found) == len(line)
     assert b"hush" not in found
     assert shown is None or found == shown
+
+
+def test_long_lines_take_no_time() -> None:
+    begun = time.process_time()
+    for word in (b"a", b"password", b"token ", b'secret"'):
+        masking.in_text(word * (65_536 // len(word)))
+    assert time.process_time() - begun < 2

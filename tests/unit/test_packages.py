@@ -177,3 +177,10 @@ def test_an_archive_without_an_entry_fails_the_job_with_the_reason(
     entry.write_bytes(zipped({"a.py": "", "b.py": ""}).getvalue())
     with pytest.raises(JobFailed, match=r"job\.zip: it does not say what to run"):
         program_entry.run(entry, [], tmp_path / "run")
+
+
+@pytest.mark.parametrize("files", [("a", "a/b.py"), ("x/y/z.py", "x/y")])
+def test_a_file_in_the_place_of_a_folder_is_refused(files: tuple[str, ...]) -> None:
+    with pytest.raises(BadPackage, match="both as a file and as a folder"):
+        packages.check(zipped(dict.fromkeys(files, "")))
+    packages.check(zipped({"a/": "", "a/b.py": ""}))

@@ -150,6 +150,24 @@ def test_what_does_not_exist_any_more_ends_the_stream() -> None:
     run(test)
 
 
+def test_alerts_that_begin_to_fire_are_told_at_once() -> None:
+    firing = 0
+
+    async def count() -> int:
+        return firing
+
+    async def test(source: Source) -> None:
+        nonlocal firing
+        stream = live.events("page", source.take, TICK, (), count)
+        assert (await next_event(stream))[1]["firing"] == 0
+        firing = 3
+        kind, data = await next_event(stream)
+        assert (kind, data["firing"]) == ("beat", 3)
+        await stream.aclose()
+
+    run(test)
+
+
 def test_a_stream_ends_after_a_while_so_that_the_login_is_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

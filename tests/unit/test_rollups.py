@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import rollups
-from jobs.rollups import HOURS, MINUTES, SECONDS, Chunk, Point
+from jobs.rollups import HOURS, MINUTES, SECONDS, Chunk, Column, Point
 
 values = st.floats(min_value=-1e12, max_value=1e12, allow_nan=False)
 many = st.lists(st.tuples(st.integers(0, 29), values), min_size=1, max_size=60)
@@ -75,6 +75,29 @@ def test_some_names_are_read_without_the_others() -> None:
 
     for name in odd:
         assert rollups.decoded(rollups.encoded(chunk), {name, "x"}) == {name: chunk[name]}
+
+
+def test_of_many_names_only_the_parts_that_are_asked_for_are_read() -> None:
+    chunk: Chunk = {}
+    for number in range(200):
+        rollups.add(chunk, number % 24, f"{number:032x}.busy", rollups.sample(number))
+    data = rollups.encoded(chunk)
+    name = f"{7:032x}.busy"
+    assert rollups.decoded(data) == chunk
+    assert rollups.decoded(data, {name, "nothing"}) == {name: chunk[name]}
+    torn = data[: len(data) // 2]
+    with pytest.raises(ValueError, match="no chunk of figures"):
+        rollups.decoded(torn)
+    assert rollups.decoded(rollups.encoded({})) == {}
+
+
+def test_chunks_of_older_versions_are_read() -> None:
+    old = zlib.compress(b'["lag"]\t[[0,2],[1.5,3]]\n["x"]\t[[1],[2],[1],[2],[3]]', 1)
+    assert rollups.decoded(old) == {
+        "lag": Column([0, 2], [1, 1], [1.5, 3], [1.5, 3], [1.5, 3]),
+        "x": Column([1], [2], [1], [2], [3]),
+    }
+    assert [*rollups.decoded(old, {"x"})] == ["x"]
 
 
 def test_rolling_up_again_does_not_count_twice() -> None:

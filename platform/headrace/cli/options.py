@@ -40,6 +40,7 @@ def _run(parser: Parser) -> None:
         action="store_true",
         help="cancel the job when this command is interrupted",
     )
+    verb.add_argument("--team", metavar="NAME", default="", help="the team whose job it is")
     when = verb.add_mutually_exclusive_group()
     when.add_argument("--at", metavar="TIME", help="start then: 2026-03-01T06:00:00+01:00")
     when.add_argument("--cron", metavar="FIELDS", help='start again and again: "0 6 * * 1-5"')

@@ -58,6 +58,7 @@ def _submission(options: argparse.Namespace) -> dict[str, object]:
         "arguments": options.arguments,
         "parallelism": options.parallelism,
         "configuration": json.dumps(settings),
+        "team": options.team,
         **_beginning(options),
     }
 

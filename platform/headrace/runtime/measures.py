@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from headrace import metrics as api
@@ -14,6 +16,7 @@ from headrace.runtime.metrics import BatchMetrics
 
 Number = int | float
 
+log = logging.getLogger(__name__)
 
 #: How many names of metrics the functions of a stage and subtask may have; more are left out.
 MOST_NAMES = 500
@@ -22,6 +25,8 @@ LEFT_OUT = "metricsLeftOut"
 
 #: (operator's number, name)
 Name = tuple[int, str]
+#: Larger whole numbers travel as floating ones: not every database and receiver takes them.
+_WHOLE = 1 << 63
 
 
 class Measures:
@@ -33,6 +38,7 @@ class Measures:
         self._cells: dict[Name, Cell] = {}
         self._gauges: dict[Name, Callable[[], Number]] = {}
         self._told: dict[Name, Number] = {}
+        self._failing: set[Name] = set()
         self._accumulators: list[_Registered] = []
         self._left_out = 0
 
@@ -70,13 +76,14 @@ class Measures:
             self.counters[LEFT_OUT] += self._left_out
             self._left_out = 0
         told = {
-            name: Measured(cell.kind, cell.numbers)
+            name: Measured(cell.kind, numbers)
             for name, cell in self._cells.items()
-            if cell.numbers
+            if (numbers := _plain(cell.numbers))
         }
         report.counters = _counters(self.counters, told)
         report.distributions = _distributions(told)
-        gauges = {name: read() for name, read in self._gauges.items()}
+        read = {name: self._read(name, of) for name, of in self._gauges.items()}
+        gauges = {name: numbers[0] for name, numbers in read.items() if numbers}
         if gauges != self._told:
             self._told = gauges
             report.gauges = {name: value for (_, name), value in gauges.items()}
@@ -85,6 +92,16 @@ class Measures:
             if registered.take(report):
                 told[registered.node, registered.name] = Measured("accumulator", [])
         return told
+
+    def _read(self, name: Name, gauge: Callable[[], Number]) -> list[Number]:
+        """What a gauge shows, if that is a number: no record is lost because it cannot say."""
+        try:
+            return _plain([gauge()])
+        except Exception:
+            if name not in self._failing:
+                self._failing.add(name)
+                log.exception("gauge %r cannot be read; the job goes on without", name[1])
+            return []
 
 
 class Cell:
@@ -108,6 +125,27 @@ class Cell:
             self.numbers = [n + 1, total + value, min(least, value), max(most, value)]
         else:
             self.numbers = [1, value, value, value]
+
+
+def _plain(numbers: Iterable[object]) -> list[Number]:
+    """Python's own numbers, which can be written anywhere, of any others; empty if one of them is
+    none or not finite."""
+    found: list[Number] = []
+    for number in numbers:
+        try:
+            plain = number if type(number) in (int, float) else _python(number)
+            if not isinstance(plain, int) or not -_WHOLE <= plain < _WHOLE:
+                plain = float(plain)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            return []
+        if not math.isfinite(plain):
+            return []
+        found.append(plain)
+    return found
+
+
+def _python(number: Any) -> Number:
+    return int(number) if hasattr(number, "__index__") else float(number)
 
 
 def _counters(own: Counter[str], told: dict[Name, Measured]) -> dict[str, int]:

@@ -145,6 +145,7 @@ class PlainQueries:
             lag = plain_progress.most(self._lags.values())
             if "addBatch" not in found["durationMs"]:
                 self._context.reporter.report(events.Progressed(lag=lag))
+                self._measures.idle(lag)
                 return
             described = self._described.get(run_id) or Described(found["name"] or "query", [], "")
             number = self._numbers.next()

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 #: What all subtasks have, or what each has; None: it has none.
 Column = float | list[float | None]
+#: Whole numbers up to here are the same as floating ones; larger ones would have many digits.
+_EXACT = 1 << 53
 #: metric -> value
 Row = dict[str, float]
 
@@ -38,4 +40,5 @@ def _rounded(value: float | None) -> float | None:
     """None for what is no number: databases keep none of these."""
     if value is None or not math.isfinite(value):
         return None
-    return int(value) if value == int(value) else round(value, 3)
+    short = round(value, 3)
+    return int(short) if short == int(short) and abs(short) < _EXACT else short

@@ -110,6 +110,15 @@ def _check_list(files: list[zipfile.ZipInfo]) -> None:
         if info.filename in seen:
             raise BadPackage(f"it has {info.filename!r} twice")
         seen.add(info.filename)
+    _check_folders(seen)
+
+
+def _check_folders(names: set[str]) -> None:
+    """No file is where others need a folder."""
+    for name in names:
+        for folder in PurePosixPath(name).parents:
+            if str(folder) in names:
+                raise BadPackage(f"it has {str(folder)!r} both as a file and as a folder")
 
 
 def _check_name(info: zipfile.ZipInfo) -> None:

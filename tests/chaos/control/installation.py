@@ -98,7 +98,7 @@ class Installation:
     def start(self) -> None:
         self._add("redis", lambda: redis.start(self.home, self._redis_port))
         self._manage("prepare")
-        token = self._manage("drf_create_token", "admin").split()[2]
+        token = self._manage("create_token", "admin").strip()
         self.rest = Rest(Server(self.url, token))
         self._add("web", self._web)
         for name in JOBMANAGERS:

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from jobs.models import Job, TaskManager, Team
+from jobs.models import Job, JobFigures, TaskManager, Team
 from jobs.states import JobState
 from tests.service.exports import running
 from tests.service.pages import make_taskmanager
@@ -125,6 +125,23 @@ def test_latency_is_a_summary(ask: Ask) -> None:
     assert value(own, quantile="0.5", to="visible") == 0.7
     sums = [s for s in own.samples if s.name.endswith("_sum") and s.labels["to"] == "visible"]
     assert sums[0].value == 400
+
+
+def test_figures_of_another_attempt_and_latency_of_no_records_are_not_told(ask: Ask) -> None:
+    job = running.measured_job()
+    row = JobFigures.objects.get()
+    row.figures = {**row.figures, "job": {"numRecordsInPerSecond": 0}}
+    row.save()
+    found = ask()
+    assert "headrace_latency_seconds" not in found
+    assert "flink_taskmanager_job_task_busyTimeMsPerSecond" in found
+
+    JobFigures.objects.update(attempt=2)
+    Job.objects.filter(pk=job.pk).update(current_attempt=3)
+    found = ask()
+    assert "flink_taskmanager_job_task_busyTimeMsPerSecond" not in found
+    assert value(found["flink_jobmanager_job_numRecordsInPerSecond"]) == 0
+    assert "headrace_lag_records" in found
 
 
 def test_what_flink_has_no_word_for_is_told_too(ask: Ask) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import zipfile
@@ -15,8 +16,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from jobs import planning
-from jobs.models import AuditEntry, Job, Membership, Team, Upload
+from jobs import artifacts, planning
+from jobs.models import AuditEntry, Job, JobVersion, Membership, Team, Upload
 from jobs.roles import Role
 
 pytestmark = pytest.mark.django_db
@@ -111,6 +112,7 @@ def test_a_program_is_uploaded_listed_run_and_removed(client: APIClient, alice: 
         ("job.py", b"def", "SyntaxError"),
         ("job.zip", b"no zip", "no whole zip archive"),
         ("job.sql", b"\xff\xfe", "no text in UTF-8"),
+        ("é" * 150 + ".py", PROGRAM, "no name of a program"),
     ],
 )
 def test_what_cannot_be_run_is_refused_with_the_reason(
@@ -141,7 +143,7 @@ def test_the_body_says_how_a_program_runs(client: APIClient) -> None:
     assert (job.pk, job.name, job.parallelism) == (JOB_ID, "named", 3)
     assert job.arguments == ["--topic", "a b"]
     assert job.configuration["headrace.entry-class"] == "second"
-    assert job.configuration["k"] == "True"
+    assert job.configuration["k"] == "true"
 
 
 def test_names_of_older_clients_go_on_to_work(client: APIClient) -> None:
@@ -256,6 +258,58 @@ def test_uploading_can_be_switched_off(client: APIClient, settings: Settings) ->
     job_of(run(client, jar))
 
 
+# --- room --------------------------------------------------------------------------------------
+
+
+def stored(settings: Settings) -> list[str]:
+    return [path.name for path in settings.HEADRACE_ARTIFACTS.rglob("*") if path.is_file()]
+
+
+def test_a_file_goes_with_the_last_that_needs_it(
+    client: APIClient, settings: Settings, django_capture_on_commit_callbacks: Any
+) -> None:
+    def delete(jar: str) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            assert client.delete(f"/jars/{jar}").status_code == 200
+
+    one, same = uploaded(client), uploaded(client, name="same.py")
+    other = uploaded(client, b"print('another')")
+    assert sorted(stored(settings)) == ["job.py", "job.py", "same.py"]
+    job = job_of(run(client, same))
+
+    for jar in (one, same, other):
+        delete(jar)
+    assert sorted(stored(settings)) == ["job.py", "same.py"]
+    assert Path(job.entry).read_bytes() == PROGRAM
+
+    one = uploaded(client)
+    JobVersion.objects.all().delete()
+    job.delete()
+    delete(one)
+    assert list(settings.HEADRACE_ARTIFACTS.iterdir()) == []
+
+
+def test_what_is_needed_while_it_is_removed_is_put_back(settings: Settings) -> None:
+    artifact = artifacts.store(PROGRAM, "job.py")
+    answers = iter([False, True])
+    artifacts.remove(artifact.sha256, lambda: next(answers))
+    assert artifact.path.read_bytes() == PROGRAM
+    assert [path.name for path in settings.HEADRACE_ARTIFACTS.iterdir()] == [artifact.sha256]
+
+
+def test_uploads_have_bounds(client: APIClient, settings: Settings) -> None:
+    settings.HEADRACE_UPLOADS_EACH = 2
+    settings.HEADRACE_UPLOADS_BYTES = len(PROGRAM) + 10
+    jar = uploaded(client)
+    assert "HEADRACE_UPLOADS_BYTES" in why(sent(client, b"'more than ten bytes'"))
+    uploaded(client, b"'small'")
+    assert "HEADRACE_UPLOADS_EACH" in why(sent(client, b"1"))
+    assert len(stored(settings)) == 2
+
+    client.delete(f"/jars/{jar}")
+    uploaded(client, b"1")
+
+
 # --- plans -------------------------------------------------------------------------------------
 
 GRAPH = b"""
@@ -297,6 +351,24 @@ def test_a_plan_has_its_time(client: APIClient, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(planning, "SECONDS", 0.3)
     jar = uploaded(client, b"while True: pass", "long.py")
     assert "did not come to its execute() within" in why(client.get(f"/jars/{jar}/plan"))
+
+
+def test_what_leaves_the_planning_ends_with_it(client: APIClient) -> None:
+    program = b"""
+import subprocess
+child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+raise SystemExit(f"left {child.pid}")
+"""
+    told = why(client.get(f"/jars/{uploaded(client, program, 'leaves.py')}/plan"))
+    child = int(told.splitlines()[0].rpartition("left ")[2])
+    with contextlib.suppress(OSError):  # gone, or nobody has asked yet how it ended
+        assert Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+
+
+@pytest.mark.parametrize("told", ["[]", "7", "no JSON", '{"nodes": [{}]}', '{"nodes": 1}'])
+def test_a_program_that_tells_no_plan(told: str) -> None:
+    with pytest.raises(planning.NoPlan, match="something else"):
+        planning._checked(told.encode(), "job.py")
 
 
 def test_a_page_elsewhere_cannot_have_a_program_planned(client: APIClient, alice: User) -> None:

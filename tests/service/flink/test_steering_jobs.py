@@ -45,6 +45,23 @@ def test_the_button_of_flinks_dashboard(client: APIClient, job: Job) -> None:
     assert_as("yarn_cancel", client.get(f"/jobs/{job.pk}/yarn-cancel"))
     job.refresh_from_db()
     assert job.wanted == "canceled"
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.target_id, entry.result) == ("job.cancel", job.pk, "ok")
+
+
+def test_a_button_that_did_nothing_is_in_the_audit_log(db: None, job: Job) -> None:
+    viewer = client_of(User.objects.create(username="vera"))
+    assert viewer.get(f"/jobs/{job.pk}/yarn-stop").status_code == 403
+    assert viewer.get(f"/jobs/{job.pk}/yarn-cancel").status_code == 403
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.result) == (f"GET /jobs/{job.pk}/yarn-cancel", "refused")
+    assert (entry.username, entry.target_id) == ("vera", job.pk)
+
+    Job.objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    operator = client_of(User.objects.create(username="olga", is_staff=True))
+    assert operator.get(f"/jobs/{job.pk}/yarn-cancel").status_code == 409
+    assert AuditEntry.objects.latest("id").result == "failed"
+    assert operator.get(f"/jobs/{job.pk}/yarn-stop").status_code == 308
 
 
 SOURCES: list[tuple[dict[str, str], int]] = [
@@ -251,6 +268,7 @@ BAD_PARAMETERS = [
     *("/jobs/JOB/vertices/VERTEX/subtasks/0/attempts/x", "/savepoint-disposal/7"),
     *("/jobs/JOB/vertices/VERTEX/flamegraph?type=hot", "/jobs/JOB/savepoints/7"),
     "/jobs/JOB/vertices/VERTEX/flamegraph?subtaskindex=x",
+    "/jobs/JOB/exceptions?maxExceptions=--5",
 ]
 
 

@@ -200,6 +200,56 @@ def test_rates_fall_when_nothing_comes(job: Job) -> None:
     assert read["idleTimeMsPerSecond"] == 1000
 
 
+def test_a_meter_is_of_late(job: Job) -> None:
+    job.batch(part("t-0", *range(100)), took=10 * SECOND)
+    seen = of_operator(job.told(), "seen")
+    assert sum(row.get("api.calls", 0) for row in seen) == 10
+    for _ in range(8):
+        job.now += 10 * SECOND
+        job.measures.idle({})
+    job.measures.due()
+    seen = of_operator(job.measures._safely(job.measures._told, None), "seen")  # type: ignore[arg-type]
+    assert sum(row.get("api.calls", 0) for row in seen) == 0
+    assert sum(row.get("api.calls_count", 0) for row in seen) == 100
+
+
+def test_a_clock_that_is_set_back_stops_no_figures(job: Job) -> None:
+    for _ in range(3):
+        job.batch(part("t-0", *range(100)), took=SECOND)
+    job.told()
+    job.now -= 3_600 * SECOND
+    for _ in range(12):
+        job.batch(part("t-0", *range(100)), took=SECOND)
+    told = job.measures.due()
+    assert told is not None
+    [read, _] = of_vertex(told, "read")
+    assert read["numRecordsInPerSecond"] == pytest.approx(100)
+    assert told.partitions["t"]["0"]["read"] == 100
+
+
+def test_batches_that_follow_quickly_are_looked_at_now_and_then(job: Job) -> None:
+    for _ in range(300):
+        job.batch(part("t-0", *range(10)), took=50)
+    assert len(job.measures._rates._seen) <= 40
+    assert job.told().job["numRecordsInPerSecond"] == pytest.approx(200)
+
+
+def test_what_is_idle_moves_no_place_back(job: Job) -> None:
+    for _ in range(3):
+        job.batch(part("t-0", 1), took=SECOND)
+    job.now += 100
+    job.measures.idle({"t": {"0": 0}})
+    assert job.measures._lags.place("t-0") == 300
+
+
+def test_metrics_of_functions_take_no_name_of_others(job: Job) -> None:
+    counted = Counted("gauge", [7.0])
+    job.measures._totals.user[job.source] = {"numRecordsIn": {0: counted}, "mine": {0: counted}}
+    job.batch(part("my.topic-0", *range(5)))
+    read = of_operator(job.told(), "read")[0]
+    assert (read["numRecordsIn"], read["mine"]) == (5, 7)
+
+
 def test_figures_are_told_every_two_seconds_at_most(job: Job) -> None:
     assert job.measures.due() is None
     job.batch(part("t-0", 1))
@@ -232,7 +282,7 @@ def test_a_job_does_not_fail_because_of_its_figures(
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "text", None, 10**400])
 def test_gauges_that_give_no_number_are_not_told(value: Any) -> None:
-    [(name, number)] = tables._measured(None, "g", Counted("gauge", [value]))  # type: ignore[arg-type]
+    [(name, number)] = tables._measured(None, (1, 0, "g"), Counted("gauge", [value]))  # type: ignore[arg-type]
     assert columns.columns([{name: number}, {name: 1.0}]) == {"g": [None, 1]}
 
 
@@ -247,3 +297,23 @@ def test_names_of_metrics_have_an_end() -> None:
     assert group.counter("user 1").get_count() == 0
     group.counter("user 1").inc(4)
     assert measures.take(BatchMetrics())[3, "user 1"].numbers == [5]
+
+
+def test_only_numbers_travel_and_a_gauge_that_raises_costs_no_record() -> None:
+    measures, report = Measures(), BatchMetrics()
+    group = Group(measures, 3)
+    group.counter("numpy").inc(np.int64(5))  # type: ignore[arg-type]
+    group.counter("none").inc(float("nan"))  # type: ignore[arg-type]
+    group.counter("huge").inc(1 << 70)
+    group.distribution("endless").update(float("inf"))
+    group.gauge("broken", lambda: 1 // 0)
+    group.gauge("word", lambda: "a word")  # type: ignore[arg-type, return-value]
+    group.gauge("half", lambda: np.float32(0.5))  # type: ignore[arg-type, return-value]
+    told = measures.take(report)
+    assert {name: each.numbers for (_, name), each in told.items()} == {
+        "numpy": [5],
+        "huge": [float(1 << 70)],
+        "half": [0.5],
+    }
+    assert {type(n) for each in told.values() for n in each.numbers} <= {int, float}
+    assert (report.counters["numpy"], report.gauges) == (5, {"half": 0.5})

@@ -89,4 +89,11 @@ def test_queries_measure_what_spark_tells() -> None:
     assert source[0]["backPressuredTimeMsPerSecond"] == 40
     assert sink[0]["numRecordsInPerSecond"] == 4
     assert told.partitions["clicks"]["0"]["lag"] == 2
+    assert told.job["numRecordsInPerSecond"] == 5
     assert measures.last() is None
+    for _ in range(2):
+        now += 10
+        measures.idle({})
+    told = measures.due()
+    assert told is not None
+    assert (told.job["numRecordsIn"], told.job["numRecordsInPerSecond"]) == (10, 0)

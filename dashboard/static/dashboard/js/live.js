@@ -90,6 +90,7 @@ function receive(news, how) {
   setServerTime(news.at);
   for (const [name, html] of Object.entries(news.regions ?? {})) exchange(name, html);
   if (news.title) retitle(news.title);
+  if ("firing" in news) count(news.firing);
   show(how);
   document.dispatchEvent(new CustomEvent("headrace:news", { detail: news }));
 }
@@ -97,6 +98,15 @@ function receive(news, how) {
 function exchange(name, html) {
   const region = document.querySelector(`[data-region="${name}"]`);
   if (region) morph(region, html);
+}
+
+// Alerts that fire stand in the navigation of every page.
+function count(firing) {
+  const badge = document.querySelector("[data-firing]");
+  if (!badge) return;
+  badge.hidden = firing === 0;
+  const text = String(firing);
+  if (badge.firstElementChild.textContent !== text) badge.firstElementChild.textContent = text;
 }
 
 function retitle(title) {

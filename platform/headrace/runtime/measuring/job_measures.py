@@ -30,6 +30,8 @@ MOST_MS = 10_000
 #: While there is nothing to process they are told for so long, as rates fall; then every minute.
 SETTLING_MS = 30_000
 QUIET_MS = 60_000
+#: What a function marks with a meter is told as its rate over so long, Flink's default.
+METER_MS = 60_000
 #: Characters, and things in a list, of an accumulator's value that are told.
 SHOWN, SHOWN_THINGS = 500, 50
 
@@ -49,6 +51,7 @@ class JobMeasures:
         self.shape = Shape(program)
         self._totals = Totals(self.shape)
         self._rates = Rates(self._begun)
+        self._meters = Rates(self._begun, METER_MS)
         self._watermarks = WatermarkFigures(program, self.shape)
         self._latencies = Latencies()
         self._lags = Lags()
@@ -76,7 +79,9 @@ class JobMeasures:
 
     def due(self) -> Measured | None:
         """What is to be told now, if anything."""
-        return self.last() if self._now() >= self._next else None
+        now = self._now()
+        is_due = now >= self._next or now < self._told_at  # the clock was set back
+        return self.last() if is_due else None
 
     def last(self) -> Measured | None:
         """At the end of the attempt: what was not told yet."""
@@ -105,8 +110,12 @@ class JobMeasures:
         self._records["in"] += event.records_in
         self._records["out"] += sum(event.records_out.values())
         busy = {} if report is None else self._take(event, report)
-        self._rates.observe(self._now(), self._totals.numbers)
+        self._observe(self._now())
         return busy
+
+    def _observe(self, now: int) -> None:
+        self._rates.observe(now, self._totals.numbers)
+        self._meters.observe(now, self._totals.meters)
 
     def _idle(self, lag: Offsets) -> None:
         now = self._now()
@@ -114,7 +123,7 @@ class JobMeasures:
         self._new = self._new or settles
         self._lags.observe(now, {}, lag)
         self._watermarks.idle(now)
-        self._rates.observe(now, self._totals.numbers)
+        self._observe(now)
 
     def _told(self) -> Measured:
         self._new = False
@@ -139,6 +148,7 @@ class JobMeasures:
             self.shape,
             self._totals,
             self._rates,
+            self._meters,
             self._watermarks,
             self._lags,
             self._last_read,

@@ -30,9 +30,12 @@ class Lags:
     def observe(self, at: int, read: Offsets, lag: Offsets) -> None:
         """`at`: ms since 1970; `read`: where the next batch starts; `lag`: records beyond it."""
         samples = self._samples
+        read = read or (samples[-1].read if samples else {})
+        if samples and at < samples[-1].at:
+            samples.clear()  # the clock was set back
         if len(samples) > 1 and at - samples[-2].at < WINDOW_MS / SAMPLES:
             samples.pop()
-        samples.append(_Sample(at, read or (samples[-1].read if samples else {}), lag))
+        samples.append(_Sample(at, read, lag))
         while len(samples) > 2 and at - samples[1].at >= WINDOW_MS:
             samples.popleft()
 

@@ -20,6 +20,9 @@ from headrace.wire.events import Measured
 from headrace.wire.operator_ids import operator_id
 
 LEAST_MS = 2_000
+#: While there is nothing to process they are told for so long, as rates fall; then every minute.
+SETTLING_MS = 30_000
+QUIET_MS = 60_000
 
 
 class PlainMeasures:
@@ -35,8 +38,10 @@ class PlainMeasures:
         self._lags = Lags()
         self._marks: dict[int, int] = {}
         self._nodes: set[int] = set()
+        self._queries: set[int] = set()
         self._new = False
-        self._next = 0
+        #: When a batch was last told of, and when figures were.
+        self._worked = self._told_at = self._begun
 
     def batch(
         self,
@@ -50,6 +55,7 @@ class PlainMeasures:
         """`found` as StreamingQueryProgress.json, of the query `name` among all of the job's;
         `read` and `lag`: of all queries."""
         self._new = True
+        self._worked = self._now()
         sources, query, sink = places(queries, name)
         rows = int(found.get("numInputRows", 0))
         written = max(0, int(found.get("sink", {}).get("numOutputRows", -1)))
@@ -59,24 +65,43 @@ class PlainMeasures:
             came = int(source.get("numInputRows", 0))
             self._add(number, came, came, 0.0, took if behind else 0.0)
         self._add(query, rows, written, took, 0.0)
+        self._queries.add(query)
         self._add(sink, written, written, 0.0, 0.0)
         if watermark is not None:
             self._marks |= {query: watermark, sink: watermark}
         self._lags.observe(self._now(), read, lag)
         self._rates.observe(self._now(), self._totals)
 
+    def idle(self, lag: Offsets) -> None:
+        """A query has nothing to process."""
+        now = self._now()
+        settles = now - self._worked < SETTLING_MS or now - self._told_at >= QUIET_MS
+        self._new = self._new or (settles and bool(self._nodes))
+        self._lags.observe(now, {}, lag)
+        self._rates.observe(now, self._totals)
+
     def due(self) -> Measured | None:
-        return self.last() if self._now() >= self._next else None
+        return self.last() if abs(self._now() - self._told_at) >= LEAST_MS else None
 
     def last(self) -> Measured | None:
         if not self._new:
             return None
         self._new = False
-        self._next = self._now() + LEAST_MS
+        self._told_at = self._now()
         return Measured(
+            job=self._job(),
             vertices={operator_id(f"node-{n}"): self._figures(n) for n in sorted(self._nodes)},
             partitions=self._lags.figures(),
         )
+
+    def _job(self) -> dict[str, float]:
+        """Of all queries."""
+        found = {}
+        for name, metric in (("numRecordsIn", "in"), ("numRecordsOut", "out")):
+            keys = [(number, metric) for number in self._queries]
+            found[name] = sum(self._totals[key] for key in keys)
+            found[f"{name}PerSecond"] = round(sum(map(self._rates.of, keys)), 3)
+        return found
 
     def _add(self, number: int, came: int, went: int, busy: float, held: float) -> None:
         self._nodes.add(number)

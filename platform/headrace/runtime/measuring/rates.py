@@ -8,21 +8,28 @@ from typing import Any
 
 #: A rate is over whole batches of at least so many milliseconds.
 WINDOW_MS = 10_000
+#: Looks that are kept of a window, about.
+LOOKS = 32
 
 
 class Rates:
     """Told of numbers that only grow, whenever they have."""
 
-    def __init__(self, begun: int) -> None:
+    def __init__(self, begun: int, window: int = WINDOW_MS) -> None:
         """`begun`: ms since 1970, when all numbers were 0."""
         self._seen: deque[tuple[int, Mapping[Any, float]]] = deque([(begun, {})])
+        self._window = window
 
     def observe(self, at: int, numbers: Mapping[Any, float]) -> None:
-        if at <= self._seen[-1][0] and len(self._seen) > 1:
-            self._seen.pop()
-        self._seen.append((at, dict(numbers)))
-        while len(self._seen) > 2 and self._seen[-1][0] - self._seen[1][0] >= WINDOW_MS:
-            self._seen.popleft()
+        seen = self._seen
+        back = seen[-1][0] - at
+        if back > 0:  # the clock was set back: spans stay what they were
+            self._seen = seen = deque((then - back, known) for then, known in seen)
+        if len(seen) > 1 and at - seen[-2][0] < self._window / LOOKS:
+            seen.pop()
+        seen.append((at, dict(numbers)))
+        while len(seen) > 2 and at - seen[1][0] >= self._window:
+            seen.popleft()
 
     @property
     def seconds(self) -> float:

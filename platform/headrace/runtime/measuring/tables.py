@@ -10,7 +10,7 @@ from headrace.runtime.measuring.counts import NEWEST, SEND_TIME, SPLIT_READ, Mea
 from headrace.runtime.measuring.lags import Lags
 from headrace.runtime.measuring.rates import Rates
 from headrace.runtime.measuring.shape import Shape, Vertex
-from headrace.runtime.measuring.totals import Totals
+from headrace.runtime.measuring.totals import Key, Totals
 from headrace.runtime.measuring.watermark_figures import WatermarkFigures
 from headrace.runtime.metrics import DESERIALIZATION_ERRORS
 from headrace.runtime.operators.window import LATE_DROPPED
@@ -37,6 +37,7 @@ class Known:
     shape: Shape
     totals: Totals
     rates: Rates
+    meters: Rates
     watermarks: WatermarkFigures
     lags: Lags
     last_read: Mapping[tuple[int, int], int]
@@ -127,7 +128,9 @@ def _of_operator(known: Known, vertex: Vertex, node: int, subtask: int) -> Row:
         row |= _of_sink(known, node, subtask)
     for name, measured in known.totals.user.get(node, {}).items():
         if subtask in measured:
-            row |= dict(_measured(known, name, measured[subtask]))
+            of = node, subtask, name
+            for metric, value in _measured(known, of, measured[subtask]):
+                row.setdefault(metric, value)  # as in Flink, what there is keeps its name
     return row
 
 
@@ -162,13 +165,19 @@ def _of_splits(known: Known, node: int, splits: list[str]) -> Row:
     for split in splits[:SPLITS]:
         mark = known.watermarks.of_split(node, split)
         if mark is not None:
-            row[f"split.{split}.watermark.currentWatermark"] = float(mark)
+            row[f"split.{_undotted(split)}.watermark.currentWatermark"] = float(mark)
         place = known.lags.place(split)
         if place is not None:
             topic, _, partition = split.rpartition("-")
+            topic = _undotted(topic)
             name = f"KafkaSourceReader.topic.{topic}.partition.{partition}.currentOffset"
             row[name] = float(place)
     return row
+
+
+def _undotted(name: str) -> str:
+    """As a part of a metric's name, whose parts have dots between them: as in Flink."""
+    return name.replace(".", "_")
 
 
 def _of_sink(known: Known, node: int, subtask: int) -> Row:
@@ -186,15 +195,16 @@ def _counted(known: Known, of: str | int, subtask: int, names: Mapping[str, str]
     return row
 
 
-def _measured(known: Known, name: str, measured: Measured) -> Iterator[tuple[str, float]]:
-    """A meter is told as its rate over the attempt, as its count, and so on, as Flink does."""
+def _measured(known: Known, of: Key, measured: Measured) -> Iterator[tuple[str, float]]:
+    """A meter is told as its rate of late and as its count, and so on, as Flink does."""
+    name = of[2]
     numbers = [_number(each) for each in measured.numbers]
     if measured.kind == "distribution":
         stats = {"count": numbers[0], "sum": numbers[1], "min": numbers[2], "max": numbers[3]}
         stats["mean"] = numbers[1] / numbers[0]
         yield from ((f"{name}_{stat}", value) for stat, value in stats.items())
     elif measured.kind == "meter":
-        yield name, numbers[0] * 1000 / max(1, known.lasts)
+        yield name, known.meters.of(of)
         yield f"{name}_count", numbers[0]
     else:
         yield name, numbers[0]

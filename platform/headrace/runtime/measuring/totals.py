@@ -34,6 +34,8 @@ class Totals:
         self.values: dict[tuple[int, int, str], float] = {}
         #: operator's number -> name -> subtask -> what its function measured
         self.user: defaultdict[int, dict[str, dict[int, Measured]]] = defaultdict(dict)
+        #: (operator's number, subtask, name) -> what a meter of its function has marked
+        self.meters: dict[Key, float] = {}
         #: accumulator's name -> the operator that has it
         self.accumulators: dict[str, int] = {}
         self.left_out = 0
@@ -95,6 +97,8 @@ class Totals:
             return
         of = names.setdefault(name, {})
         of[subtask] = of[subtask].merged(measured) if subtask in of else measured
+        if measured.kind == "meter":
+            self.meters[node, subtask, name] = of[subtask].numbers[0]
 
     def _subtask(self, node: int, part: Part) -> int:
         vertex = self._shape.vertex_of.get(node)
