@@ -259,11 +259,12 @@ class Supervisor:
         limit = self._limits.driver if has_beaten else max(START_GRACE_SECONDS, self._limits.driver)
         silent = driver.silent_seconds()
         if silent > limit:
+            complaint = job_secrets.hidden(attempt.job, driver.complaint())
             attempts.give_up(
                 attempt,
                 f"the driver, process {attempt.pid}, gave no sign of life for {silent:.0f} s"
-                f"{job_secrets.hidden(attempt.job, driver.complaint())} and was killed; what it had not committed is processed "
-                "again from the last checkpoint",
+                f"{complaint} and was killed; what it had not committed is processed again from "
+                "the last checkpoint",
                 Cause.HUNG,
             )
             driver.kill()
