@@ -117,9 +117,12 @@ def _ask(wanted: Diagnosis, user: User | None) -> Diagnosis:
 # --- who answers ---------------------------------------------------------------------------------
 
 
-def take(*, taskmanager: TaskManager | None = None, jobmanager: str = "") -> Diagnosis | None:
-    """The oldest that nobody has begun with; whoever is given it answers it."""
-    recent = Q(taken_at=None, asked_at__gt=timezone.now() - GIVEN_UP)
+def take(
+    *, taskmanager: TaskManager | None = None, jobmanager: str = "", own: bool
+) -> Diagnosis | None:
+    """The oldest that nobody has begun with; whoever is given it answers it. `own`: of the process
+    that asks for it, not of a driver."""
+    recent = Q(taken_at=None, asked_at__gt=timezone.now() - GIVEN_UP, attempt__isnull=own)
     rows = Diagnosis.objects.filter(recent, taskmanager=taskmanager, jobmanager=jobmanager)
     for row in rows.select_related("attempt").order_by("pk"):
         mine = Diagnosis.objects.filter(pk=row.pk, taken_at=None).update(taken_at=timezone.now())

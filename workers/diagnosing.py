@@ -18,23 +18,30 @@ log = structlog.get_logger(__name__)
 
 
 class Diagnosing:
-    """One at a time, in a thread: a flame graph takes seconds."""
+    """In threads, as a flame graph takes seconds: one at a time of drivers, and beside it one of
+    this process itself."""
 
     def __init__(self, *, taskmanager: TaskManager | None = None, jobmanager: str = "") -> None:
         self._taskmanager = taskmanager
         self._jobmanager = jobmanager
-        self._thread: threading.Thread | None = None
+        #: By whether they look at this process.
+        self._threads: dict[bool, threading.Thread] = {}
 
     def look(self) -> None:
-        """Begin with the next, unless one is under way. Called with every tick."""
-        if self._thread is not None and self._thread.is_alive():
-            return
-        row = diagnostics.take(taskmanager=self._taskmanager, jobmanager=self._jobmanager)
+        """Begin with what is asked for, unless such a thing is under way. Called with every
+        tick."""
+        for own in (True, False):
+            thread = self._threads.get(own)
+            if thread is None or not thread.is_alive():
+                self._begin(own)
+
+    def _begin(self, own: bool) -> None:
+        row = diagnostics.take(taskmanager=self._taskmanager, jobmanager=self._jobmanager, own=own)
         if row is not None:
-            self._thread = threading.Thread(
+            self._threads[own] = threading.Thread(
                 target=_answer, args=(row,), name="diagnosis", daemon=True
             )
-            self._thread.start()
+            self._threads[own].start()
 
 
 def _answer(row: Diagnosis) -> None:

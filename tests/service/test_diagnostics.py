@@ -95,9 +95,9 @@ def test_a_taskmanager_answers_with_its_own_threads() -> None:
 def test_one_is_answered_by_one() -> None:
     row = make_taskmanager()
     diagnostics.of_taskmanager(row, None)
-    assert diagnostics.take(taskmanager=row) is not None
-    assert diagnostics.take(taskmanager=row) is None
-    assert diagnostics.take(jobmanager="other") is None
+    assert diagnostics.take(taskmanager=row, own=True) is not None
+    assert diagnostics.take(taskmanager=row, own=True) is None
+    assert diagnostics.take(jobmanager="other", own=True) is None
 
 
 def test_a_driver_that_has_ended_meanwhile_is_said() -> None:
@@ -111,6 +111,17 @@ def test_a_driver_that_has_ended_meanwhile_is_said() -> None:
     answered = diagnostics.wait(asked, 10)
     assert diagnostics.error_of(answered) == "the driver has ended meanwhile"
     assert diagnostics.newest_of_job(job, Diagnosis.Kind.FLAME_GRAPH) is None
+
+
+def test_a_flame_graph_under_way_holds_up_no_thread_dump() -> None:
+    row = make_taskmanager()
+    attempt = make_attempt(make_job(current_attempt=1))
+    attempt.taskmanager = row
+    attempt.save()
+    flame = diagnostics.of_job(attempt.job, Diagnosis.Kind.FLAME_GRAPH, None)
+    threads = diagnostics.of_taskmanager(row, None)
+    assert diagnostics.take(taskmanager=row, own=True) == threads
+    assert diagnostics.take(taskmanager=row, own=False) == flame
 
 
 def test_what_does_not_run_is_not_asked() -> None:
