@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from dashboard.quantiles import Spread, spread
 from jobs import masking
+from jobs.flink import checkpoint_statistics
 from jobs.models import Checkpoint, Event, Job
 from jobs.models.job import CLUSTER_KEYS
 
@@ -119,8 +120,9 @@ class Checkpoints:
         return list(rows.order_by("-id")[:PAGE])
 
     @cached_property
-    def failed_count(self) -> int:
-        return self.job.events.filter(kind=Event.Kind.CHECKPOINT).count()
+    def counts(self) -> dict[str, int]:
+        """As Flink counts them: those that were thinned out, too."""
+        return checkpoint_statistics.counts(self.job)
 
     @cached_property
     def kept(self) -> int:

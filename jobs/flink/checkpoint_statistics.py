@@ -65,7 +65,7 @@ def of(job: Job) -> dict[str, Any]:
     saved = list(_saved(job)[:number])
     failed = list(_failed(job)[:number])
     return {
-        "counts": _counts(job, rows),
+        "counts": counts(job),
         "summary": _summary(rows),
         "latest": {
             "completed": completed(frame, newest[0]) if newest else None,
@@ -173,9 +173,10 @@ def _history(
     return [found[number] for number in sorted(found, reverse=True)]
 
 
-def _counts(job: Job, rows: QuerySet[Checkpoint]) -> dict[str, int]:
-    """Rows are thinned out, the numbers between them were checkpoints, too."""
-    seen = rows.aggregate(
+def counts(job: Job) -> dict[str, int]:
+    """restored, total, in_progress, completed, failed. Rows are thinned out: the numbers between
+    them were checkpoints, too."""
+    seen = job.checkpoints.aggregate(
         number=Count("pk"), oldest=Min("checkpoint_id"), newest=Max("checkpoint_id")
     )
     whole = seen["number"] < checkpoint_rows.EVERY
