@@ -43,7 +43,7 @@ def test_who_leads_again_listens_before_it_counts_anyone_as_lost(clock: Clock) -
     jobmanager.tick()
     listen(jobmanager, clock, times=3)
 
-    Lease.objects.update(expires_at=timezone.now())
+    Lease.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     between = leases.take(leases.JOBMANAGER, "two")
     assert between is not None
     clock.now += 2
