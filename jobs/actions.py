@@ -86,6 +86,14 @@ def check(
     return Submission(name, artifact, told, parallelism, settings, restore, savepoint)
 
 
+def check_reach(wish: Submission, user: User | None, team: Team | None) -> None:
+    """Secrets and the savepoint that it names are within the reach of who submits it, for the team
+    that is to own it. Raises InvalidOption."""
+    job_secrets.check(wish.configuration, team)
+    if wish.restore is not None:
+        beginnings.check_team(wish.restore, wish.savepoint, user, team)
+
+
 def submit(
     name: str,
     entry: Path | tuple[bytes, str] | Artifact,
@@ -122,9 +130,7 @@ def store(
     file system. Raises InvalidJob when another job has claimed its savepoint since, and for a
     secret or a savepoint that the team may not have."""
     try:
-        job_secrets.check(wish.configuration, team)
-        if wish.restore is not None:
-            beginnings.check_team(wish.restore, wish.savepoint, user, team)
+        check_reach(wish, user, team)
     except options.InvalidOption as error:
         raise InvalidJob(str(error)) from error
     with transaction.atomic():

@@ -17,8 +17,6 @@ from django.utils import timezone
 
 from jobs import (
     actions,
-    beginnings,
-    job_secrets,
     options,
     permissions,
     savepoints,
@@ -59,9 +57,7 @@ def create(
     table = timetables.read(cron, time_zone, now) if cron else Timetable()
     allowed = timetables.grace_ms(grace)
     wish = actions.check(name, entry, arguments, parallelism, configuration)
-    job_secrets.check(wish.configuration, team)
-    if wish.restore is not None:
-        beginnings.check_team(wish.restore, wish.savepoint, user, team)
+    actions.check_reach(wish, user, team)
     with transaction.atomic():
         row = Schedule.objects.create(
             name=wish.name,
